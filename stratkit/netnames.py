@@ -28,7 +28,7 @@ DEPLOYMENT = "+deployment"  # ends the name of a network with another one for th
 MIRRORED = "+mirrored"  # ends that of such a network that reflects some views
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
-WIDEST, DEEPEST, MOST_CHANNELS, MOST_BLOCKS = 4096, 8, 1024, 100  # of what a name may ask for
+MAX_WIDTH, MAX_DEPTH, MAX_CHANNELS, MAX_BLOCKS = 4096, 8, 1024, 100  # of what a name may ask for
 DEFAULT_PBS = "pbs:128x128"  # the value network of public belief states
 
 
@@ -58,11 +58,11 @@ def check_net(net: object) -> None:
         of_blocks = f"channels and blocks are given as in {kind}:32x2"
         raise InputError(of_blocks if kind in SIZED else of_layers, text=net)
     numbers = [int(word[:9]) for word in words]  # enough to tell, of however many digits
-    if kind in SIZED and not (numbers[0] <= MOST_CHANNELS and numbers[1] <= MOST_BLOCKS):
-        what = f"a network has at most {MOST_CHANNELS} channels and {MOST_BLOCKS} blocks"
+    if kind in SIZED and not (numbers[0] <= MAX_CHANNELS and numbers[1] <= MAX_BLOCKS):
+        what = f"a network has at most {MAX_CHANNELS} channels and {MAX_BLOCKS} blocks"
         raise InputError(what, text=net)
-    if kind in LAYERED and (len(numbers) > DEEPEST or max(numbers) > WIDEST):
-        what = f"a network has at most {DEEPEST} layers, of widths up to {WIDEST}"
+    if kind in LAYERED and (len(numbers) > MAX_DEPTH or max(numbers) > MAX_WIDTH):
+        what = f"a network has at most {MAX_DEPTH} layers, of widths up to {MAX_WIDTH}"
         raise InputError(what, text=net)
 
 
@@ -73,7 +73,7 @@ def check_new_net(net: object) -> None:
     found = re.fullmatch("([a-z]+):([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", name)
     if found and found[1] in SIZED:
         channels, blocks = int(found[2]), int(found[3])
-        if channels < blocks <= MOST_CHANNELS and channels <= MOST_BLOCKS:
+        if channels < blocks <= MAX_CHANNELS and channels <= MAX_BLOCKS:
             meant = f"{found[1]}:{blocks}x{channels}{str(net).removeprefix(name)}"
             what = f"channels come first, and are no fewer than the blocks, as in {meant}"
             raise InputError(what, text=str(net))

@@ -44,7 +44,7 @@ class Browser(FrontEnd, PageModel):
         self._messages: list[str] = []
         self._games: dict[int, str] = {}
         self._fetched: set[int] = set()
-        self._waiting, self._asked = 0, 0.0  # pages that wait, and when one was answered last
+        self._waiting, self._last_poll = 0, 0.0  # pages that wait, and when one was answered last
         self._word: str | None = None
         self._last = ""
         self._server: PageServer | None = None
@@ -59,16 +59,16 @@ class Browser(FrontEnd, PageModel):
         self._publish(phase=left)
         deadline = time.monotonic() + DRAIN_S
         with self._changed:
-            while not self._told() and time.monotonic() < deadline and self._is_there():
+            while not self._is_delivered() and time.monotonic() < deadline and self._has_reader():
                 self._changed.wait(IDLE_S / 10)
         assert self._server is not None
         self._server.close()
 
-    def _is_there(self) -> bool:
+    def _has_reader(self) -> bool:
         """Whether some page waits, or has asked just now."""
-        return self._waiting > 0 or time.monotonic() < self._asked + IDLE_S
+        return self._waiting > 0 or time.monotonic() < self._last_poll + IDLE_S
 
-    def _told(self) -> bool:
+    def _is_delivered(self) -> bool:
         """Whether some page knows how the match ended, and has the games."""
         return self._seen == self._version and self._fetched >= self._games.keys()
 
@@ -80,16 +80,16 @@ class Browser(FrontEnd, PageModel):
         if isinstance(scene, Ended):
             self._end(scene)
             return
-        found = offer_scene(scene) if isinstance(scene, Offer) else turn_scene(scene)
-        self._state |= {"scene": found, "advice": None}
+        state = offer_scene(scene) if isinstance(scene, Offer) else turn_scene(scene)
+        self._state |= {"scene": state, "advice": None}
 
     def _end(self, ended: Ended) -> None:
         game, plies = ended.game + 1, None
         if ended.shown is not None:
             self._games[game] = replay_page(ended.shown)
             plies = ended.shown.played.log.plies
-        told = {"game": game, "result": printable(ended.result), "plies": plies}
-        self._publish(ended=[*self._state["ended"], told], scene=None, advice=None)
+        shown = {"game": game, "result": printable(ended.result), "plies": plies}
+        self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)
 
     def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
         self._state["advice"] = advice_scene(turn, advice[0])
@@ -130,21 +130,21 @@ class Browser(FrontEnd, PageModel):
             self._waiting -= 1
             if self._version <= after:
                 return None
-            self._seen, self._asked = self._version, time.monotonic()
+            self._seen, self._last_poll = self._version, time.monotonic()
             self._changed.notify_all()
             return json.dumps({"version": self._version, **self._state}, separators=(",", ":"))
 
     def game(self, number: int) -> str | None:
         with self._changed:
             self._fetched.add(number)
-            self._asked = time.monotonic()
+            self._last_poll = time.monotonic()
             self._changed.notify_all()
         return self._games.get(number)
 
     def say(self, version: int, word: str) -> bool:
         with self._changed:
-            asked = self._state["phase"] == "ask" and self._word is None
-            if not asked or version != self._version or not WORDS.fullmatch(word):
+            waits = self._state["phase"] == "ask" and self._word is None
+            if not waits or version != self._version or not WORDS.fullmatch(word):
                 return False
             self._word = word
             self._changed.notify_all()

@@ -173,12 +173,12 @@ class _Handler(BaseHTTPRequestHandler):
         """What is asked for by who has the token: the path behind it, and the query."""
         self._check_sender()
         path, _, query = self.path.partition("?")
-        found = re.fullmatch("/([^/]*)/(.*)", path)
-        token = found[1] if found else ""
-        if not found or not hmac.compare_digest(token.encode(), self.here.token.encode()):
+        match = re.fullmatch("/([^/]*)/(.*)", path)
+        token = match[1] if match else ""
+        if not match or not hmac.compare_digest(token.encode(), self.here.token.encode()):
             raise _Refused(HTTPStatus.FORBIDDEN, "not the address that match has shown")
         self.here.vouch(self.connection)
-        return found[2], query
+        return match[2], query
 
     def _get(self, place: str, query: str) -> None:
         model = self.here.model

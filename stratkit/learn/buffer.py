@@ -90,15 +90,15 @@ class Buffer:
         self._held = min(n, self.size)
         k = np.arange(added - self._held, added)
         for name, into in (("buffer/rows", self._rows), ("buffer/values", self._values)):
-            found = tensors.get(name)
+            stored = tensors.get(name)
             if (
-                found is None
-                or found.shape != (n, into.shape[1])
-                or found.dtype != np.float32
+                stored is None
+                or stored.shape != (n, into.shape[1])
+                or stored.dtype != np.float32
                 or not min(added, 1) <= n <= added
             ):
                 raise InputError("its examples are not those of this run's buffer", text=name)
-            into[k % self.size] = found[k % max(n, 1)]
+            into[k % self.size] = stored[k % max(n, 1)]
         self.added = added
 
 

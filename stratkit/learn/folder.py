@@ -76,14 +76,14 @@ def open_run(request: Request, warn: Callable[[str], None]) -> Iterator[ResumePo
         raise InputError("there is no such run to resume", file=request.run)
     with _locked_folder(folder):
         if request.resume:
-            yield _asked_for(request, _read_newest(folder, warn))
+            yield _requested(request, _read_newest(folder, warn))
             return
         for where in (folder, folder / FOLDER):
             remove_abandoned(where)  # of a run that was killed while it wrote its first file
         if not _is_unused(folder):
             what = "holds files already: --resume goes on with a run, another --out begins one"
             raise InputError(what, file=request.run)
-        yield None if request.start is None else _asked_for(request, _begin_at(request.start))
+        yield None if request.start is None else _requested(request, _begin_at(request.start))
 
 
 @contextlib.contextmanager
@@ -93,14 +93,14 @@ def _locked_folder(folder: Path) -> Iterator[None]:
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     _check_links(folder)
-    were_there = os.listdir(folder)
+    before = os.listdir(folder)
     with lock(folder / LOCK):
         try:
             yield
         finally:
-            if LOCK not in were_there and _is_unused(folder):
+            if LOCK not in before and _is_unused(folder):
                 for path in folder.iterdir():
-                    if path.name not in were_there:
+                    if path.name not in before:
                         path.rmdir() if path.name == FOLDER else path.unlink()
                 with contextlib.suppress(OSError):  # others may write there, too
                     for path in made:
@@ -119,10 +119,10 @@ def _check_links(folder: Path) -> None:
 def _is_unused(folder: Path) -> bool:
     """Whether there is nothing, or only what a run leaves that could not write its first
     checkpoint, as on a full disk. Nothing was learned there, and nothing could go on with it."""
-    there = set(os.listdir(folder))
-    if METRICS not in there:
-        return there <= {LOCK}
-    known = there <= {LOCK, METRICS, POLICY_FILE, FOLDER}
+    names = set(os.listdir(folder))
+    if METRICS not in names:
+        return names <= {LOCK}
+    known = names <= {LOCK, METRICS, POLICY_FILE, FOLDER}
     return known and not any((folder / FOLDER).glob("*")) and not os.path.getsize(folder / METRICS)
 
 
@@ -131,13 +131,13 @@ def _read_newest(folder: Path, warn: Callable[[str], None]) -> ResumePoint:
     errors: list[InputError] = []
     for _, path in reversed(list_checkpoints(folder)):
         try:
-            found = read_checkpoint(path)
+            checkpoint = read_checkpoint(path)
         except InputError as error:
             errors.append(error)
             continue
         for damage in errors:
             warn(f"{damage}; going on from {path}")
-        return found
+        return checkpoint
     raise errors[0] if errors else InputError("no checkpoint to go on from", file=str(folder))
 
 
@@ -150,7 +150,7 @@ def _begin_at(start: str) -> ResumePoint:
     return replace(read_checkpoint(path, inputs={}), fresh=True)
 
 
-def _asked_for(request: Request, point: ResumePoint) -> ResumePoint:
+def _requested(request: Request, point: ResumePoint) -> ResumePoint:
     """The same; `InputError`: something else is asked for."""
     net = point.metadata["net"]
     if request.game not in (None, point.game.name):

@@ -112,12 +112,12 @@ class Optimizer:
         views = self._split(len(batch.observations), self.config.rows // self.config.threads)
         minibatches = algorithm.minibatches(batch.learned, self.step)
         keep = minibatches is None and self._keeps(views)
-        found = list(self._each(lambda part: self._forward(batch, part, keep), views))
-        graphs = [outputs if keep else None for outputs, _ in found]
-        outputs = tuple(torch.cat(x).detach() for x in zip(*(o for o, _ in found), strict=True))
-        columns = zip(*(f for _, f in found), strict=True)
-        forward = type(found[0][1])(*map(torch.cat, columns))
-        del found
+        forwards = list(self._each(lambda part: self._forward(batch, part, keep), views))
+        graphs = [outputs if keep else None for outputs, _ in forwards]
+        outputs = tuple(torch.cat(x).detach() for x in zip(*(o for o, _ in forwards), strict=True))
+        columns = zip(*(f for _, f in forwards), strict=True)
+        forward = type(forwards[0][1])(*map(torch.cat, columns))
+        del forwards
         counts = self.ranks.sum(batch.step_counts())
         with torch.no_grad():
             targets = algorithm.targets(batch, outputs, forward, counts)
@@ -172,12 +172,12 @@ class Optimizer:
         touched[known.batch.view[steps]] = True
         views = self._rows(touched)
         keep = self._keeps(views)
-        found = list(self._each(lambda part: self._outputs(known.batch, part, keep), views))
-        for part, outputs in zip(views, found, strict=True):
+        results = list(self._each(lambda part: self._outputs(known.batch, part, keep), views))
+        for part, outputs in zip(views, results, strict=True):
             for old, new in zip(known.outputs, outputs, strict=True):
                 old[part] = new.detach()
         parts = [steps[part] for part in self._split(len(steps))]
-        return self._descend(known, parts, views, found if keep else [None] * len(views))
+        return self._descend(known, parts, views, results if keep else [None] * len(views))
 
     # ---- the parts of an update ----
 
@@ -234,8 +234,8 @@ class Optimizer:
     def _autocast(self) -> torch.autocast:
         """The layers of networks in bfloat16, where that is asked for. Weights, the last layers,
         what is made of the outputs, and sums stay float32."""
-        wanted = self.config.precision == "bf16"
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=wanted)
+        bf16 = self.config.precision == "bf16"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
 
     def _loss(self, known: _Known, part: Steps) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The metrics of the loss of some steps, and its gradient with respect to the outputs of
@@ -367,13 +367,13 @@ class Adam:
         moments: dict[str, list[Tensor]] = {"exp_avg": [], "exp_avg_sq": [], "step": []}
         for name, parameter in zip(names, self.parameters, strict=True):
             for moment, tensors in moments.items():
-                found = stored.get(f"{moment}/{name}")
+                value = stored.get(f"{moment}/{name}")
                 shape = () if moment == "step" else parameter.shape
-                if found is None or found.shape != shape or found.dtype != np.float32:
+                if value is None or value.shape != shape or value.dtype != np.float32:
                     return False
                 like = parameter if shape else parameter.new_zeros(())
-                kept = torch.empty_like(like, requires_grad=False)
-                tensors.append(kept.copy_(torch.from_numpy(found)))
+                restored = torch.empty_like(like, requires_grad=False)
+                tensors.append(restored.copy_(torch.from_numpy(value)))
         self.moments = moments
         return True
 

@@ -103,12 +103,12 @@ class _Group(Ranks):
         lengths = self.exchange(len(data))
         padded = torch.zeros(max(1, *lengths), dtype=torch.uint8)
         padded[: len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
-        found = [torch.empty_like(padded) for _ in lengths] if self.rank == 0 else None
+        gathered = [torch.empty_like(padded) for _ in lengths] if self.rank == 0 else None
         try:
-            self._dist.gather(padded, found)
+            self._dist.gather(padded, gathered)
         except RuntimeError as error:
             raise self._alone() from error
-        return [bytes(one[:n].numpy()) for one, n in zip(found or (), lengths, strict=False)]
+        return [bytes(one[:n].numpy()) for one, n in zip(gathered or (), lengths, strict=False)]
 
     def close(self) -> None:
         self._dist.destroy_process_group()

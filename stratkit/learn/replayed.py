@@ -60,7 +60,7 @@ def replayed(
     game: Game,
     chunks: Sequence[EpisodeChunk],
     episodes: Episodes,
-    said: NDArray[np.str_],
+    claims: NDArray[np.str_],
     sampled: bool,
     views: bool = True,
 ) -> Replay:
@@ -74,14 +74,14 @@ def replayed(
         if error.action is None:
             raise _at(chunks, error.row, None, "illegal start position", None) from None
         raise _at(chunks, error.row, error.index, "illegal action", error.action) from None
-    found = np.array(game.endings)[played.endings]
+    endings = np.array(game.endings)[played.endings]
     known = np.repeat([chunk.played for chunk in chunks], [len(chunk) for chunk in chunks])
-    off_board = known & (found == "") & ~np.isin(said, game.endings)  # resigned, for example
-    wrong = np.flatnonzero((said != found) & ~((said == CUT) & (found == "")) & ~off_board)
+    off_board = known & (endings == "") & ~np.isin(claims, game.endings)  # resigned, for example
+    wrong = np.flatnonzero((claims != endings) & ~((claims == CUT) & (endings == "")) & ~off_board)
     if len(wrong):
         row = int(wrong[0])
-        what = f"the episode says that it ended by {said[row] or 'nothing'}, replay by"
-        raise _at(chunks, row, None, what, found[row] or "nothing")
+        what = f"the episode says that it ended by {claims[row] or 'nothing'}, replay by"
+        raise _at(chunks, row, None, what, endings[row] or "nothing")
     if episodes.returns.shape != played.returns.shape:
         what = f"returns of {episodes.returns.shape[1]} players"
         raise _at(chunks, 0, None, what, None)
@@ -96,11 +96,11 @@ def replayed(
     return played
 
 
-def views_before(game: Game, episodes: Episodes, kept: NDArray[np.int64]) -> tuple[Bytes, Bytes]:
+def views_before(game: Game, episodes: Episodes, rows: NDArray[np.int64]) -> tuple[Bytes, Bytes]:
     """Observations and legal actions before the actions `kept` [k], in order, of legal episodes;
     where none is kept, before the first of all."""
     seen = np.zeros(len(episodes.actions), np.bool_)
-    seen[kept if len(kept) else 0] = True
+    seen[rows if len(rows) else 0] = True
     played = replay_columns(game, *_columns(episodes), seen)
     return played.observations, played.legal
 

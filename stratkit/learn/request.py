@@ -29,7 +29,7 @@ from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
-MOST_FILE = 1 << 16  # bytes of a configuration file
+MAX_FILE = 1 << 16  # bytes of a configuration file
 _ON_DEVICE: Mapping[str, Mapping[str, Any]] = {  # settings that go with the device
     "cpu": {"precision": PRECISIONS["cpu"]},
     "cuda": {"precision": PRECISIONS["cuda"], "chunk": 0},
@@ -90,8 +90,8 @@ class Request:
     ) -> Settings:
         """The settings of the run, as by `resolve`. `UsageError`: they do not go together."""
         with of_command_line():
-            asked = self.settings or {}, self.options or {}
-            return resolve(net, stored, *asked, algorithm, device)
+            layers = self.settings or {}, self.options or {}
+            return resolve(net, stored, *layers, algorithm, device)
 
 
 @contextlib.contextmanager
@@ -249,8 +249,8 @@ def accepted(values: Mapping[str, Any], algorithm: str, *, texts: bool = False) 
 @functools.cache
 def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
-    found = (*fields(RunConfig), *fields(algorithm_kind(algorithm).config))
-    return {one.name: one for one in found}
+    known = (*fields(RunConfig), *fields(algorithm_kind(algorithm).config))
+    return {one.name: one for one in known}
 
 
 def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
@@ -263,10 +263,10 @@ def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
 @functools.cache
 def all_fields() -> dict[str, Field[Any]]:
     """The settings of all algorithms, by name. A name means the same in all of them."""
-    found: dict[str, Field[Any]] = {}
+    known: dict[str, Field[Any]] = {}
     for algorithm in ALGORITHMS:
-        found = {**fields_of(algorithm), **found}
-    return found
+        known = {**fields_of(algorithm), **known}
+    return known
 
 
 def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
@@ -284,10 +284,10 @@ def help_of(name: str, algorithms: Sequence[str] = tuple(ALGORITHMS)) -> str:
     by_default: dict[str, list[str]] = {}
     for one in known:
         by_default.setdefault(_defaults_of(name, one), []).append(one)
-    said = [f"{', '.join(who)}: {default}" for default, who in by_default.items()]
+    defaults = [f"{', '.join(who)}: {default}" for default, who in by_default.items()]
     if len(known) == len(algorithms):
-        said[0] = f"default: {next(iter(by_default))}"
-    return f"{text} ({'; '.join(said)})"
+        defaults[0] = f"default: {next(iter(by_default))}"
+    return f"{text} ({'; '.join(defaults)})"
 
 
 def words_of(name: str, algorithms: Sequence[str]) -> tuple[str, ...]:
@@ -320,16 +320,16 @@ def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
     if path is None:
         return {}
     with error_context(path, only=OSError), open(path, "rb") as stream, error_context(path):
-        text = stream.read(MOST_FILE + 1)
-        if len(text) > MOST_FILE:
-            raise InputError(f"over {MOST_FILE} bytes")
+        text = stream.read(MAX_FILE + 1)
+        if len(text) > MAX_FILE:
+            raise InputError(f"over {MAX_FILE} bytes")
         import tomllib
 
         try:
-            found = tomllib.loads(text.decode())
+            settings = tomllib.loads(text.decode())
         except (ValueError, RecursionError) as error:  # not UTF-8, endless numbers, too deep
             raise InputError(f"not TOML: {error}") from None
-        values = {name.replace("-", "_"): value for name, value in found.items()}
+        values = {name.replace("-", "_"): value for name, value in settings.items()}
         words = {name: values.pop(name) for name in WORDS if name in values}
         algorithm_kind(words.get("algorithm", RNAD))
         if "net" in words:

@@ -22,8 +22,8 @@ class ActingPolicy:
     @property
     def searching(self) -> SearchOptions:
         """How it searches, if it does."""
-        found: SearchOptions = getattr(self.options, "searching", self.options)
-        return found
+        options: SearchOptions = getattr(self.options, "searching", self.options)
+        return options
 
     @property
     def stages(self) -> tuple[bool, PostProcessing] | None:

@@ -13,7 +13,7 @@ from stratkit.rating.elo import Anchor
 
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
 WITH_SCORE = {"games", "score", "as_json", "mixed_rules", "quiet", "verbose"}
-MOST_ELO, LEAST_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
+MAX_ELO, MIN_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +114,8 @@ def parse_anchor(text: str, names: Sequence[str]) -> Anchor:
         name, _, elo = whole.rpartition("=")
         for known, value in ((whole, "0"), (name, elo)):
             if known in names and not (spread is None and "~" in value):
-                rating = _number(value, "rating", -MOST_ELO)
-                wide = 0.0 if spread is None else _number(spread, "SIGMA", LEAST_SIGMA)
+                rating = _number(value, "rating", -MAX_ELO)
+                wide = 0.0 if spread is None else _number(spread, "SIGMA", MIN_SIGMA)
                 return Anchor(names.index(known), rating, wide, known)
     wrong = (rest or text).partition("=")[0]
     raise UsageError(f"--anchor: no player is called {wrong!r}{nearest_or_all(wrong, names)}")
@@ -126,6 +126,6 @@ def _number(text: str, what: str, low: float) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not low <= number <= MOST_ELO:
-        raise UsageError(f"--anchor: not a {what} from {low:g} to {MOST_ELO:g}", text=text)
+    if not low <= number <= MAX_ELO:
+        raise UsageError(f"--anchor: not a {what} from {low:g} to {MAX_ELO:g}", text=text)
     return number

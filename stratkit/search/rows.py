@@ -18,13 +18,13 @@ class RowCheck:
 
     def __init__(self, tree: PublicTree) -> None:
         self._looks = {seen.tobytes(): look for look, seen in enumerate(tree.seen)}
-        self._there = np.zeros((len(tree.seen), 2, tree.game.hands), bool)
+        self._exists = np.zeros((len(tree.seen), 2, tree.game.hands), bool)
         for player in (0, 1):
             node = np.repeat(np.arange(len(tree)), np.diff(tree.hand[:, player]))
             acts = tree.actors[node] >= 0
             other = (tree.actors[node] != player).astype(np.int64)
             hands = tree.look[node], other, tree.number[player]
-            self._there[tuple(part[acts] for part in hands)] = True
+            self._exists[tuple(part[acts] for part in hands)] = True
 
     def fault(self, rows: Float32s, values: Float32s) -> tuple[int, str] | None:
         """The first of some examples that is of no state of the game, and what is wrong with it.
@@ -34,8 +34,8 @@ class RowCheck:
         seen = public.clip(0, 255).astype(np.uint8)
         look = np.array([self._looks.get(one.tobytes(), -1) for one in seen])
         known = (look >= 0) & (seen == public).all(1) & ((acts == 0) | (acts == 1))
-        own = self._there[look, (acts == 0).astype(np.int64)]
-        other = self._there[look, (acts != 0).astype(np.int64)]
+        own = self._exists[look, (acts == 0).astype(np.int64)]
+        other = self._exists[look, (acts != 0).astype(np.int64)]
         possible = np.hstack([own, other])
         believed = ((rows[:, -2 * hands :] != 0) & ~possible).any(1)
         valued = (~np.isnan(values) & ~own).any(1)

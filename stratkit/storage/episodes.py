@@ -250,7 +250,7 @@ class EpisodeReader(PartReader[Episodes]):
     not checked here: the engine does that when it replays them.
     """
 
-    stream_name, kind, kept = "an episode stream", "episodes", "whole episodes"
+    stream_name, kind, unit = "an episode stream", "episodes", "whole episodes"
 
     def __init__(
         self, stream: BinaryIO, name: str, seen: SeenGames | None = None, whole: bool = True

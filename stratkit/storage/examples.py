@@ -116,7 +116,7 @@ class ExampleReader(PartReader[Values]):
     for everything that is not as formats/examples.md says.
     """
 
-    stream_name, kind, kept = "a stream of examples", "examples", "examples"
+    stream_name, kind, unit = "a stream of examples", "examples", "examples"
     duplicates = 0  # nothing tells an example from another
 
     def __init__(self, stream: BinaryIO, name: str) -> None:

@@ -45,7 +45,7 @@ class PartReader(ABC, Generic[T]):
 
     stream_name: str  # in messages: "an episode stream"
     kind: str  # of the frames, and in the trailer's line how many there were: "episodes"
-    kept: str  # what is kept of a truncated stream, in messages
+    unit: str  # what is kept of a truncated stream, in messages
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class PartReader(ABC, Generic[T]):
         return frame
 
     def _note_truncated(self, where: str) -> None:
-        note = f"truncated {where}; {self._count} {self.kept} before it are kept"
+        note = f"truncated {where}; {self._count} {self.unit} before it are kept"
         self.truncated = self.truncated or note
 
     def _take(self, frame: Frame) -> T | None:

@@ -62,7 +62,7 @@ class ProgramGames:
         self.concurrency, self.warn = concurrency, warn
         self.withdrawn: set[int] = set()
         self._in_a_row: Counter[int] = Counter()
-        self._told: set[int] = set()  # whose first fault was told
+        self._reported: set[int] = set()  # whose first fault was told
         self._processes = ProcessPool()
 
     def rounds(self, seatings: Iterator[Seating]) -> Iterator[Finished | None]:
@@ -136,8 +136,8 @@ class ProgramGames:
                 if isinstance(self.players[seat], Program):
                     lost = fault is not None and score < 0
                     self._in_a_row[seat] = self._in_a_row[seat] + 1 if lost else 0
-                    if lost and seat not in self._told:
-                        self._told.add(seat)
+                    if lost and seat not in self._reported:
+                        self._reported.add(seat)
                         name, where = self.names[seat], f"game {episode.number + 1}"
                         self.warn(f"{where}: {name} lost by a fault: {note.reason}: {fault}")
                     if self._in_a_row[seat] == MAX_FAULTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 LINES = 3  # that are shown beside a fault
-KEPT = 600  # bytes of them
+MAX_TAIL = 600  # bytes of them
 CHUNK, CHUNKS = 1 << 16, 16  # bytes read at a time, and how often without looking at anything else
 
 
@@ -25,7 +25,7 @@ class Stderr:
         self.reading, self.writing = os.pipe()
         os.set_blocking(self.reading, False)
         self.ended, self.lost = False, ""
-        self._kept = self._line = b""
+        self._tail = self._line = b""
 
     def drain(self) -> None:
         """Reads what is there, without waiting."""
@@ -37,7 +37,7 @@ class Stderr:
             if not chunk:
                 self.ended = True
                 return
-            self._kept = (self._kept + chunk)[-KEPT:]
+            self._tail = (self._tail + chunk)[-MAX_TAIL:]
             if self._log >= 0:
                 *whole, self._line = (self._line + chunk).split(b"\n")
                 if len(self._line) >= CHUNK:
@@ -57,7 +57,7 @@ class Stderr:
     def last(self) -> str:
         """The last lines in one, with backslashes for what is no ASCII; "" if there are none."""
         self.drain()
-        lines = self._kept.decode("ascii", "backslashreplace").split("\n")
+        lines = self._tail.decode("ascii", "backslashreplace").split("\n")
         return " | ".join([line.strip() for line in lines if line.strip()][-LINES:])
 
     def close(self) -> None:

@@ -34,9 +34,12 @@ def random_game(game: Game, number: int) -> Episode:
 def documented_metrics(algorithm: str = "") -> list[str]:
     """The names in the page's table: all, or those that an algorithm reports."""
     table = page("run.md").split("**metrics.jsonl**")[1]
-    rows = re.findall(r"^\| ([\w, ]+) \| (?:`(\w+)`: )?", table, re.M)[1:]
+    rows = re.findall(r"^\| ([\w, ]+) \| (?:(`\w+`(?:, `\w+`)*): )?", table, re.M)[1:]
     return [
-        n for row, of in rows for n in row.split(", ") if not algorithm or of in ("", algorithm)
+        name
+        for row, of in rows
+        for name in row.split(", ")
+        if not algorithm or not of or f"`{algorithm}`" in of
     ]
 
 

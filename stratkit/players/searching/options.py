@@ -15,12 +15,12 @@ from stratkit.declared import (
     word_or_file,
 )
 
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 TREE_WORDS = ("pimc", "pc-pimc")  # searches of trees of single worlds
 TREES = "search=" + "|".join(TREE_WORDS)
 WORLDS = 3  # of PIMC and PC-PIMC
 EVALUATED = 256  # views of a search that a network evaluates at a time, at most
-ALIKE = 16  # the same of what begins alike
+SAME_PREFIX = 16  # the same of what begins alike
 SAMPLED = "search=" + "|".join(("mmd", *TREE_WORDS))  # searches of sampled worlds
 SETUPS_AND = "setups+"  # begins a belief that weighs another one by the setups, too
 PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
@@ -100,7 +100,7 @@ class SearchOptions:
     )
     time: float | None = option(
         None,
-        seconds(MOST_SECONDS),
+        seconds(MAX_SECONDS),
         "stop a search after so long; games are then not reproducible",
         needs=SAMPLED,
     )
@@ -158,7 +158,7 @@ class SearchOptions:
         """How many views a network evaluates at a time if so many decisions are searched at once.
         Trees ask for one a round each. Whole actions of a turn begin alike: few views differ."""
         if self.of_turns:
-            return ALIKE
+            return SAME_PREFIX
         return min(EVALUATED, -(-self.trees * decisions // 8) * 8) if self.trees else EVALUATED
 
 

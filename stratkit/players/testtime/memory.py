@@ -78,10 +78,10 @@ def renormalised(left: Float32s, public: Float32s) -> Float32s:
     """`left` [n, 24, H, W] of `public` scaled so that each piece's types sum to what they did; a
     piece of which nothing is left stays as in `public`."""
     sides = (len(left), 2, TYPES, *left.shape[2:])
-    kept = left.reshape(sides).sum(2, keepdims=True)
+    totals = left.reshape(sides).sum(2, keepdims=True)
     whole = public.reshape(sides).sum(2, keepdims=True)
-    scaled = left.reshape(sides) * (whole / np.where(kept > 0, kept, 1))
-    return np.where(kept > 0, scaled, public.reshape(sides)).reshape(left.shape)
+    scaled = left.reshape(sides) * (whole / np.where(totals > 0, totals, 1))
+    return np.where(totals > 0, scaled, public.reshape(sides)).reshape(left.shape)
 
 
 def possible(boards: Sequence[SideBoard], excluded: Sequence[Sequence[int]]) -> Float32s:

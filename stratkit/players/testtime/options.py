@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from stratkit.declared import number, one_of, option, switch, whole
 
-MOST_QUANTA = 10_000
+MAX_QUANTA = 10_000
 
 _PROBABILITY = number(0.0, 1.0)
-_QUANTA = whole(0, MOST_QUANTA)
+_QUANTA = whole(0, MAX_QUANTA)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class PostProcessing:
     @property
     def of_pieces(self) -> bool:
         """Whether something is asked for that needs pieces of hidden types: of setups or plies."""
-        asked = self.temperature, self.threshold, self.quanta
-        return self != PostProcessing(*asked, per=self.per, ties=self.ties)
+        post = self.temperature, self.threshold, self.quanta
+        return self != PostProcessing(*post, per=self.per, ties=self.ties)
 
 
 # Perolat et al. 2022, supplement, table 5.

@@ -157,12 +157,14 @@ class WithoutRepeatedThreats:
     name = "threats"
 
     def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
-        kept = np.ones(policy.shape, bool)
+        allowed = np.ones(policy.shape, bool)
         for row, (moves, track) in enumerate(zip(turns.moves, turns.tracks, strict=True)):
             assert track is not None
             for at, (start, end) in enumerate(moves):
-                kept[row, at] = not track.threats.pointless(track.board, track.pieces, start, end)
-        return StageOutput(keep(policy, kept))
+                allowed[row, at] = not track.threats.pointless(
+                    track.board, track.pieces, start, end
+                )
+        return StageOutput(keep(policy, allowed))
 
 
 def move_stages(options: PostProcessing, single: Sequence[Stage], actions: int) -> list[Stage]:
@@ -175,8 +177,8 @@ def move_stages(options: PostProcessing, single: Sequence[Stage], actions: int) 
     return stages
 
 
-def keep(policy: Floats, kept: np.ndarray) -> Floats:
+def keep(policy: Floats, allowed: np.ndarray) -> Floats:
     """The policy of what is kept, bool [n, m], renormalised; as it is where nothing would be."""
-    left = np.where(kept, policy, np.float32(0))
+    left = np.where(allowed, policy, np.float32(0))
     total = left.sum(1, keepdims=True)
     return np.where(total > 0, left / np.where(total > 0, total, 1), policy).astype(np.float32)
