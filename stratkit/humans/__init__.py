@@ -1,1 +1,15 @@
-"""A person at a board: terminal and page, what was seen, what was said, going on."""
+"""A person at a board: terminal and page, what was seen, what was said, going on.
+
+kind.py               a person as a kind of player
+human.py              a person as a player: what is typed becomes moves
+session.py            a person's place at a front end: what is shown and asked, and what is kept
+seen.py               what a side has seen of its game, in words
+front_end.py          who of a match is a person, and at which front end
+terminal.py           the terminal
+browser.py            the page, as a front end
+page_server.py        serves the page to one person
+page_connections.py   what others may take of that server: little
+scenes.py             what a person may know, as JSON for the page
+move_log.py           the log that people read
+replayed_opponent.py  what an opponent has played is played again when a match is resumed
+"""
