@@ -26,7 +26,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.replayed import EpisodeChunk

@@ -23,7 +23,7 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.players.factory import open_player
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.registry import parse_player
-from stratkit.search.mcts import grow
+from stratkit.search.pimc import grow
 
 SEED, DEPLOYMENT = 7, 16  # actions
 

@@ -125,7 +125,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     from stratkit.rating.runner import run_rating
 
     if options.check_games:
-        from stratkit.convert.claims import denied
+        from stratkit.convert.check import denied
 
         report, new_names = run_rating(options, warn, say, denied)
     else:

@@ -29,10 +29,10 @@ from stratkit.declared import declared, number, one_of, option_name, whole
 from stratkit.errors import UsageError, counted, named
 from stratkit.learn.config import ALGORITHMS, RNAD, measured
 from stratkit.learn.inputs import check_inputs
-from stratkit.learn.observer import Observer
 from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.learn.request import (
     STDIN,
+    Observer,
     Outcome,
     Request,
     accepted,

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 
     Players = tuple[RecordPlayer, ...]
 
+from stratkit.convert.games import log_of
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_class
+from stratkit.notation.play import play_out
+from stratkit.storage.records import GameRecord, RecordHeader
+
 NOBODY: Players = ()
 
 
@@ -359,3 +365,15 @@ class Salvage(contextlib.AbstractContextManager["Salvage"]):
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
+
+
+def denied(header: RecordHeader, record: GameRecord) -> str:
+    """Why the board denies a record of logs, or "". Of other games nothing is played."""
+    if kit_class(header.game).notation is not Notation.LOG:
+        return ""
+    try:
+        log = log_of(RawRecord(file="", header=header, record=record))
+    except InputError as error:
+        return error.what
+    [played] = play_out([("", log)])
+    return played.faults[0].what if played.faults else ""

@@ -15,7 +15,6 @@ losses.py       losses that algorithms have in common
 step_weights.py what each step counts in the loss, and outcomes
 exploded.py     whether an update has made the weights useless
 optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, Adam
-schedule.py     how rates fall with the steps
 memory.py       how many views have room in the memory of the device
 config.py       every setting, and the algorithms by name
 python_algorithm.py  those, and a class of the user's own
@@ -24,7 +23,6 @@ request.py      what `train` is asked for, and where its settings come from
 inputs.py       whether the inputs can be read, and who makes some of what is none
 replayed.py     the episodes of a batch, replayed, and what is wrong with them
 data.py         episodes -> batches: steps, and the different views in them
-batch_spec.py   what an algorithm's batches hold
 streams.py      what is in a stream, episodes or examples, and batches made of it
 source.py       where they come from: pipes, files, folders
 pipes.py        several pipes, side by side
@@ -34,8 +32,6 @@ metrics.py      the metrics of a step
 curves.py       the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
 ranks.py        several learners that work as one
-rank_state.py   what each of them has of its own, in a checkpoint
-observer.py     who is told how a run goes
 folder.py       a run's folder: its lock, its checkpoints
 run.py          the loop around all of it: published weights, checkpoints, metrics
 """

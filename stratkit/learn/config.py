@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from stratkit.declared import Rule, number, one_of, option, option_name, same, text, whole, wholes
 from stratkit.errors import InputError
-from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
     BELIEF_PRESETS,
@@ -24,10 +23,47 @@ from stratkit.learn.presets import (
     PPO_PRESETS,
     PRESETS,
 )
-from stratkit.learn.schedule import annealed
 from stratkit.netnames import DEFAULT_PBS
 
+
+@dataclass(frozen=True)
+class BatchSpec:
+    """What batches hold, and how the steps of episodes are laid out in them.
+
+        rows             views are padded to a multiple of this
+        own_deployment   placing pieces is learned by another network, from outcomes
+        deployment_only  nothing else is learned
+        hidden           only moments at which a side on a board begins a move, whoever made it, and
+                         the enemy has a hidden piece; their types, as of `engine.hidden_types`,
+                         follow each observation
+        searched         with what a search found
+        slices           slices of games are welcome, too
+        examples         examples of values instead of episodes
+
+    The algorithm says the last two and `hidden`; the others follow from the network and settings.
+    """
+
+    rows: int = 1
+    own_deployment: bool = False
+    deployment_only: bool = False
+    hidden: bool = False
+    searched: bool = False
+    slices: bool = False
+    examples: bool = False
+
+    @property
+    def unit(self) -> str:
+        """What is counted, for messages."""
+        return "example" if self.examples else "episode"
+
+
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
+
+
+def annealed(start: float, floor: float, power: float, step: int, after: float) -> float:
+    """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
+    constant for the first `after` steps."""
+    return max(floor, start * math.pow(1 + step / after, -power))
 
 
 def processed(threshold: float, quanta: int) -> str:

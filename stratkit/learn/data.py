@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stratkit.arrays import Bools, Bytes
 from stratkit.engine import Batch, Game, Replay, begins_unsure, distinct_views, hidden_types
-from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import BatchSpec
 from stratkit.learn.replayed import EpisodeChunk, against, refuse, replayed, views_before
 from stratkit.storage.columns import WHOLE_SHARE, Episodes
 

@@ -14,9 +14,9 @@ from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
 from stratkit.learn.config import RNAD
 from stratkit.learn.metrics import as_line, open_metrics
-from stratkit.learn.observer import Observer
 from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.request import (
+    Observer,
     Request,
     Settings,
     accepted,

@@ -31,11 +31,10 @@ from stratkit.errors import InputError
 from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
-from stratkit.learn.config import MMDConfig
+from stratkit.learn.config import MMDConfig, annealed
 from stratkit.learn.data import StepBatch
 from stratkit.learn.losses import magnet_loss, surrogate_loss, value_loss
 from stratkit.learn.ranks import ALONE, Ranks
-from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.netnames import DEPLOYMENT, has_deployment
 from stratkit.nets import Network, legal_policy

@@ -10,8 +10,7 @@ from dataclasses import MISSING, fields
 from typing import get_type_hints
 
 from stratkit.errors import InputError, named, nearest_or_all, one_line, shown
-from stratkit.learn.batch_spec import BatchSpec
-from stratkit.learn.config import ALGORITHMS, AdamConfig, AlgorithmKind, RunConfig
+from stratkit.learn.config import ALGORITHMS, AdamConfig, AlgorithmKind, BatchSpec, RunConfig
 from stratkit.python_class import PYTHON, check_python_name, python_class
 
 _named: dict[str, AlgorithmKind] = {}  # by the user, of those of their own

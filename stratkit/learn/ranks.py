@@ -9,11 +9,14 @@ import os
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
+from safetensors.numpy import load, save
 from torch import Tensor
 
 from stratkit.errors import InputError, StratkitError
 from stratkit.learn.request import several_ranks
 from stratkit.nets import check_device
+from stratkit.storage.checkpoints import Tensors, tensors_of
 
 SLACK = 300.0  # seconds that a rank may be late beside the time that it may wait for episodes
 FOREVER = 1e9  # as many as torch can count
@@ -137,3 +140,20 @@ def device_of(name: str) -> torch.device:
 def share(number: int, rank: int, size: int) -> int:
     """The part of `number` that one of `size` ranks has."""
     return number * (rank + 1) // size - number * rank // size
+
+
+def collected(own: dict[str, NDArray[Any]], ranks: Ranks) -> dict[str, NDArray[Any]]:
+    """For rank 0 what all ranks have, in one checkpoint: `NAME` of a rank by itself, `rank-K/NAME`
+    of rank K of several. All that have anything call it at the same time."""
+    if ranks.size == 1 or not own:
+        return own
+    parts = map(load, ranks.collect(save(own)))
+    return {f"rank-{k}/{name}": x for k, part in enumerate(parts) for name, x in part.items()}
+
+
+def parts_of(tensors: Tensors) -> list[Tensors]:
+    """The parts of a checkpoint's ranks; of one by itself, all tensors."""
+    parts: list[Tensors] = []
+    while part := tensors_of(tensors, f"rank-{len(parts)}"):
+        parts.append(part)
+    return parts or [tensors]

@@ -335,3 +335,25 @@ def read_file(path: str | None, algorithm: str | None = None) -> dict[str, Any]:
         if "net" in words:
             check_new_net(words["net"])
         return {**words, **accepted(values, algorithm or words.get("algorithm", RNAD))}
+
+
+class Observer:
+    """Is told how a run goes, and does nothing about it. Under torchrun only rank 0's is told more
+    than `waiting`."""
+
+    def waiting(self) -> None:
+        """There is no episode yet. Called again and again."""
+
+    def begin(self, metadata: Mapping[str, Any]) -> None:
+        """The run begins, or goes on, with the step, game, rules, network, algorithm, settings and
+        seed of this checkpoint (formats/checkpoint.md)."""
+
+    def saved(self, step: int) -> None:
+        """There is a checkpoint of this step, which may be 0."""
+
+    def more(self) -> Mapping[str, Any]:
+        """What else the line of the present step has to hold."""
+        return {}
+
+    def step(self, metrics: Mapping[str, Any]) -> None:
+        """A step is done, and its line written."""

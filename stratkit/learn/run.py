@@ -24,13 +24,11 @@ from stratkit.learn.consumed import Consumed
 from stratkit.learn.exploded import are_finite, check_update
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpoint
 from stratkit.learn.metrics import Stats, batch_stats, metrics_of
-from stratkit.learn.observer import Observer
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
 from stratkit.learn.python_algorithm import algorithm_kind
-from stratkit.learn.rank_state import collected, parts_of
-from stratkit.learn.ranks import Ranks, device_of, open_ranks, share
-from stratkit.learn.request import Outcome, Request, accepted
+from stratkit.learn.ranks import Ranks, collected, device_of, open_ranks, parts_of, share
+from stratkit.learn.request import Observer, Outcome, Request, accepted
 from stratkit.learn.source import PreparedBatch, Source
 from stratkit.learn.streams import EpisodeStreams, ExampleStreams, Plan
 from stratkit.learn.window import Kept, open_window, to_tensors

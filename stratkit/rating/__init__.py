@@ -3,13 +3,11 @@
 options.py     what `rate` is asked for
 runner.py      from files of games to a report
 reading.py     game records and results -> a pool
-claims.py      what a record says of its game that cannot be
 pool.py        a pool: who played whom and how it ended, as arrays
 selection.py   which players are rated, and under which names
 groups.py      what games cannot tell: groups that never met, or won everything
 tallies.py     the games of a group as the model asks for them
-elo.py         maximum-likelihood Elo: Davidson's model and its fit
-sequential.py  Elo game by game, with a factor K
+elo.py         maximum-likelihood Elo: Davidson's model and its fit; Elo game by game
 bootstrap.py   ratings with intervals
 shares.py      games of more than two players: the mean score of one alone among others
 onemore.py     what few games cannot tell: the Elo between two players

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.errors import CheckFailed
-from stratkit.rating.pool import Floats, Mask
+from stratkit.rating.pool import Floats, Mask, Pool
+from stratkit.rating.sprt import expected_score
 
 ELO = 400 / np.log(10)  # Elo points of a factor e in the odds
 _STEPS = 300
@@ -350,3 +351,20 @@ def _derivatives(state: Floats, tally: GameTally) -> tuple[Floats, Floats]:
     curvature[:, :-1] /= unit[:, :, None]
     curvature[:, :, :-1] /= unit[:, :, None]
     return slope, curvature
+
+
+def sequential(pool: Pool, k: float = 1.0) -> Floats:
+    """Elo game by game (AlphaZe** paper, equations 7 and 8): after each game R_A becomes
+    R_A + K (S_A - E_A), with E_A = 1 / (1 + 10^((R_B - R_A) / 400)).
+
+    Ratings float64 [players], 0 at the beginning, after all games in the order of the pool, on
+    which they depend.
+    """
+    ratings = [0.0] * len(pool.names)
+    for red, blue, result in zip(
+        pool.red.tolist(), pool.blue.tolist(), pool.result.tolist(), strict=True
+    ):
+        change = k * (result / 2 - expected_score(ratings[red] - ratings[blue]))
+        ratings[red] += change
+        ratings[blue] -= change
+    return np.array(ratings)

@@ -10,7 +10,6 @@ from typing import BinaryIO
 import numpy as np
 
 from stratkit.errors import InputError, Say, counted
-from stratkit.rating.claims import contradiction
 from stratkit.rating.distinct import beginning_and_game, repeated
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, pair_codes
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
@@ -170,3 +169,24 @@ def _row(record: GameRecord, name: str, number: int) -> tuple[int, ...]:
     adjudicated = record.adjudicator is not None
     hashes = game_hash(record), *beginning_and_game(record)
     return record.number, record.pair, red, blue, result, adjudicated, *hashes
+
+
+WON_BY = ("flag_captured", "no_legal_move", "resigned", "surrender", "attrition")
+DRAWN_BY = ("no_movable_pieces", "max_plies", "max_quiet", "agreed")
+
+
+def contradiction(header: RecordHeader, record: GameRecord) -> str:
+    """Why the record cannot be right, or "". A record without setups, or without moves, carries no
+    game: its result is taken at its word."""
+    if record.setups is None or not record.moves:
+        return ""
+    moves = len(record.moves.split())
+    if record.plies != moves:
+        return f"it says {record.plies} plies, but has {moves} moves"
+    if record.reason in (WON_BY if record.result == DRAW else DRAWN_BY):
+        return f"{record.reason}, but the result is {record.result}"
+    limit = header.rules.get(record.reason, 0)
+    short = record.plies < limit or (record.reason == "max_plies" and record.plies != limit)
+    if limit and short:
+        return f"{record.reason} is {limit}, but it has {moves} moves"
+    return ""

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from stratkit.errors import InputError, Say, UsageError, counted, named, nearest_or_all
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.distinct import distinct_text
-from stratkit.rating.elo import DavidsonModel
+from stratkit.rating.elo import DavidsonModel, sequential
 from stratkit.rating.groups import check_linked
 from stratkit.rating.options import RateOptions
 from stratkit.rating.pool import Pool
 from stratkit.rating.reading import PoolReader, warn_of_denied, warn_of_repeats
 from stratkit.rating.report import RatingOptions, RatingReport, report
 from stratkit.rating.selection import new_names, renamed, selected
-from stratkit.rating.sequential import sequential
 from stratkit.storage.identities import CommonRules
 from stratkit.storage.records import GameRecord, RecordHeader
 from stratkit.storage.streams import input_name, open_plain

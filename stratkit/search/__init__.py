@@ -6,18 +6,15 @@ decision.py   a decision, what was found there, and what every search is
 beliefs.py    worlds as the mover may believe in them
 rollouts.py   games played on by the blueprint
 mmd.py        one step of magnetic mirror descent at a decision
-mcts.py       trees of known states, many at a time
-pimc.py       determinized search: the trees of some worlds, and what they come to together
+pimc.py       MCTS in known worlds, and determinized search: what the trees of some come to together
 subgame.py    public belief states: CFR-D, CFR-AVG and FLOP in subgames
 leaves.py     what hands may expect where a subgame ends
 generate.py   self-play at public belief states: examples for a value network
-rows.py       which public belief states a game has: what examples are checked against
 equilibrium.py  a simultaneous turn as a game between candidates
 joint.py      the same among any number of players
 regret_matching.py  sampled regret matching between any number of players
 turn.py       play by equilibria of simultaneous turns
 safe.py       whole games by search at public belief states
-hands.py      which types hidden pieces of Stratego can have
 endgame.py    re-solving endgames of Stratego, where either side has few hands
 value_error.py  how far a value network is from exact values
 """

@@ -5,6 +5,7 @@ Where both sides have few hands, a subgame of two plies is solved for some of ei
 alike likely, the enemy's are drawn as is believed. What everybody knows is public; a battle reveals
 its pieces and cuts the hands.
 
+    hands           all that a side may have
     MoveTable       whole moves of many states, and the blueprint's policy of them
     InfosetActions  information sets and moves of one side
     Subgame         both plies: what may be chosen, and what that comes to
@@ -17,6 +18,8 @@ their errors.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,14 +29,47 @@ from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
 from stratkit.engine import Batch, assign_types, distinct_views, hidden_types, uniform
 from stratkit.engine.observation import observation_dtype
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import NO_PIECE, TYPE
+from stratkit.engine.stratego import BOMB, FLAG, MOVED, NO_PIECE, PIECE, REVEALED, SIDE, TYPE
 from stratkit.search.beliefs import BeliefSampler
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Root, Search, SearchResult
-from stratkit.search.hands import hands
 from stratkit.search.mmd import step
 
 FLOOR = 1e-4  # of a blueprint's policy: a move that it never makes may be the best
+
+
+def count_hands(unmoved: int, moved: int, left: Sequence[int]) -> int:
+    """In how many ways hidden pieces, so many `left` of each type, can stand on squares of which
+    `unmoved` may hold a flag or a bomb."""
+    still = left[FLAG] + left[BOMB]
+    if still > unmoved:
+        return 0
+    flags_and_bombs = math.factorial(unmoved) // math.factorial(unmoved - still)
+    flags_and_bombs //= math.factorial(left[FLAG]) * math.factorial(left[BOMB])
+    others = math.factorial(unmoved - still + moved)
+    for type_ in range(FLAG + 1, BOMB):
+        others //= math.factorial(left[type_])
+    return flags_and_bombs * others
+
+
+def hands(cells: Bytes, left: Sequence[int], enemy: bool, most: int) -> Bytes | None:
+    """All assignments of the types that a side has `left` to its hidden pieces, uint8 [n, squares],
+    `NO_PIECE` elsewhere; None if they are more than `most`. `cells` uint8 [squares] as they are
+    observed."""
+    hidden = (cells & (PIECE | SIDE | REVEALED)) == (PIECE | SIDE * enemy)
+    still = np.flatnonzero(hidden & (cells & MOVED == 0))
+    n = count_hands(len(still), int(hidden.sum()) - len(still), left)
+    if not 0 < n <= most:
+        return None
+    out = np.full((1, len(cells)), NO_PIECE, np.uint8)
+    for type_ in (FLAG, BOMB, *range(FLAG + 1, BOMB)):
+        if left[type_]:
+            squares = still if type_ in (FLAG, BOMB) else np.flatnonzero(hidden)
+            places = np.array(list(itertools.combinations(squares.tolist(), left[type_])), np.int64)
+            rows, chosen = np.nonzero((out[:, places] == NO_PIECE).all(2))
+            out = out[rows]
+            out[np.arange(len(out))[:, None], places[chosen]] = type_
+    return out
 
 
 class MoveTable:

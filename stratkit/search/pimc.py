@@ -26,7 +26,6 @@ from stratkit.engine.sampling import dirichlet
 from stratkit.search.beliefs import BeliefSampler
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
-from stratkit.search.mcts import grow
 from stratkit.threads import search_threads
 
 Vector = npt.NDArray[np.float64]
@@ -133,3 +132,23 @@ def world_policy(root: RootMoves) -> Vector:
     if not visits.sum():  # its time was over before a second move was tried
         return best(root.q)
     return np.asarray(visits / visits.sum(), np.float64)
+
+
+def grow(trees: SearchTrees, blueprint: Blueprint, until: float | None = None) -> None:
+    """Monte Carlo tree search (Silver et al. 2018): grows all trees to their ends, or until that
+    time (of `time.monotonic`) has passed. Each gets at least one evaluation, if it needs any.
+
+    In every round each tree that is not done asks for one evaluation. One call of the blueprint
+    answers all of them, so no tree needs a virtual loss.
+
+    `ValueError`: the blueprint's policy or value is no such.
+    """
+    while True:
+        packed, legal = trees.ask()
+        if not len(packed):
+            return
+        policy, values = blueprint.evaluate_distinct(packed, legal, values=True)
+        assert values is not None
+        trees.tell(policy, values)
+        if until is not None and time.monotonic() >= until:
+            return

@@ -13,8 +13,7 @@ from stratkit.engine import Batch, Game, hidden_types, worlds
 from stratkit.engine.observation import PHASE, STAGE
 from stratkit.engine.stratego import NO_PIECE, Position
 from stratkit.learn.algorithm import open_algorithm
-from stratkit.learn.batch_spec import BatchSpec
-from stratkit.learn.config import BeliefConfig, RunConfig
+from stratkit.learn.config import BatchSpec, BeliefConfig, RunConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.replayed import EpisodeChunk

@@ -15,7 +15,7 @@ from learn.games import episodes, write
 from running import PATIENCE
 from stratkit.errors import InputError
 from stratkit.learn.consumed import Consumed
-from stratkit.learn.observer import Observer
+from stratkit.learn.request import Observer
 from stratkit.learn.run import Request, train
 from stratkit.learn.source import Source
 from stratkit.learn.streams import Plan

@@ -18,8 +18,7 @@ from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import DistinctViews
-from stratkit.learn.batch_spec import BatchSpec
-from stratkit.learn.config import MMDConfig
+from stratkit.learn.config import BatchSpec, MMDConfig, annealed
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.losses import magnet_loss, surrogate_loss
 from stratkit.learn.mmd import (
@@ -31,7 +30,6 @@ from stratkit.learn.mmd import (
 )
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, accepted, resolve
-from stratkit.learn.schedule import annealed
 from stratkit.learn.step_weights import explained, game_counts, game_weights
 from stratkit.nets import legal_policy
 

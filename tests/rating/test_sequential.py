@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rating_games import both, pool_of, simulated
-from stratkit.rating.sequential import sequential
+from stratkit.rating.elo import sequential
 
 
 def test_two_games_by_hand() -> None:

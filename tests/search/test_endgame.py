@@ -19,8 +19,7 @@ from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.search.beliefs import uniform_belief
 from stratkit.search.decision import Root
-from stratkit.search.endgame import EndgameSearch
-from stratkit.search.hands import hands
+from stratkit.search.endgame import EndgameSearch, hands
 from stratkit.search.side_state import SideState
 from stratkit.search.subgame import CFRD
 from stratkit.storage.episodes import EpisodeReader

@@ -14,7 +14,7 @@ from stratkit.engine import Batch, Game, sample
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.mcts import SearchTrees
 from stratkit.games.heuristic import UniformBlueprint
-from stratkit.search.mcts import grow
+from stratkit.search.pimc import grow
 
 ENOUGH = 100_000
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from engine.public import pair_of
+from stratkit.learn.streams import RowCheck
 from stratkit.search.generate import Examples, Generator
-from stratkit.search.rows import RowCheck
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import nothing
 
