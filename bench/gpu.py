@@ -25,7 +25,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from stratkit.engine import Game
-from stratkit.learn.algorithm import open_algorithm
+from stratkit.learn.algorithm_kinds import open_algorithm
 from stratkit.learn.config import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer

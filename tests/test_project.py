@@ -146,10 +146,6 @@ def test_rooms_import_only_what_they_may() -> None:
     assert checked > 100
 
 
-# A request names a class of the user's own, which is known to be an algorithm once it is imported.
-LATE_IMPORTS = {("stratkit.learn.python_algorithm", "stratkit.learn.algorithm")}
-
-
 def circle(modules: Mapping[str, pathlib.Path]) -> list[str]:
     """Modules that import one another in turn, wherever the imports stand, if there are any."""
     graph: dict[str, set[str]] = {}
@@ -158,7 +154,7 @@ def circle(modules: Mapping[str, pathlib.Path]) -> list[str]:
         for name in imports(path):
             while name and name not in modules:
                 name = name.rpartition(".")[0]
-            if name not in ("", module) and (module, name) not in LATE_IMPORTS:
+            if name not in ("", module):
                 graph[module].add(name)
     try:
         graphlib.TopologicalSorter(graph).prepare()

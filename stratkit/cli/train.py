@@ -27,9 +27,9 @@ from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.declared import declared, number, one_of, option_name, whole
 from stratkit.errors import UsageError, counted, named
+from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
 from stratkit.learn.config import ALGORITHMS, RNAD, measured
 from stratkit.learn.inputs import check_inputs
-from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.learn.request import (
     STDIN,
     Observer,

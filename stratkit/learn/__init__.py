@@ -17,7 +17,7 @@ exploded.py     whether an update has made the weights useless
 optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, Adam
 memory.py       how many views have room in the memory of the device
 config.py       every setting, and the algorithms by name
-python_algorithm.py  those, and a class of the user's own
+algorithm_kinds.py  those, and a class of the user's own
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from
 inputs.py       whether the inputs can be read, and who makes some of what is none

@@ -21,7 +21,6 @@ and the loss of some of the steps, whose targets stay.
 from __future__ import annotations
 
 import copy
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -32,7 +31,6 @@ from torch import Tensor
 from stratkit.engine import Game
 from stratkit.learn.config import AdamConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.ranks import ALONE
 from stratkit.models.first_weights import begin_with
 from stratkit.nets import Network, build, place
@@ -170,18 +168,3 @@ class Algorithm(ABC, Generic[F, T]):
     def measured(self) -> Mapping[str, Any]:
         """What else the line of a step at a checkpoint is to say, where that takes its time."""
         return {}
-
-
-def open_algorithm(
-    name: str,
-    net: str,
-    game: Game,
-    config: AdamConfig,
-    seed: int,
-    device: torch.device = CPU,
-) -> Algorithm[Any, Any]:
-    """The algorithm of this name with untrained networks (`nets.build`), on a device."""
-    entry = algorithm_kind(name)
-    kind = getattr(importlib.import_module(entry.module), entry.name)
-    made: Algorithm[Any, Any] = kind(net, game, config, seed, device)
-    return made

@@ -9,6 +9,7 @@ neither torch nor numpy: `train --help` needs it.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -64,6 +65,11 @@ def annealed(start: float, floor: float, power: float, step: int, after: float) 
     """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
     constant for the first `after` steps."""
     return max(floor, start * math.pow(1 + step / after, -power))
+
+
+def several_ranks() -> bool:
+    """Whether the environment, torchrun's, says that this is one of several ranks."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 def processed(threshold: float, quanta: int) -> str:

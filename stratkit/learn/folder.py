@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
+from stratkit.learn.algorithm_kinds import algorithm_kind
 from stratkit.learn.config import RNAD
 from stratkit.learn.metrics import as_line, open_metrics
-from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.request import (
     Observer,
     Request,

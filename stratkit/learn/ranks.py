@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 from torch import Tensor
 
 from stratkit.errors import InputError, StratkitError
-from stratkit.learn.request import several_ranks
+from stratkit.learn.config import several_ranks
 from stratkit.nets import check_device
 from stratkit.storage.checkpoints import Tensors, tensors_of
 

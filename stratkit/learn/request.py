@@ -18,14 +18,15 @@ from typing import Any
 
 from stratkit.declared import check_rules, declared, option_name
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
+from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
 from stratkit.learn.config import (
     ALGORITHMS,
     RNAD,
     AdamConfig,
     PlayConfig,
     RunConfig,
+    several_ranks,
 )
-from stratkit.learn.python_algorithm import algorithm_kind, name_algorithm
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
@@ -145,11 +146,6 @@ def newest_metadata(run: str) -> Mapping[str, Any]:
             algorithm_kind(metadata.get("algorithm", RNAD))
             return metadata
     return {}
-
-
-def several_ranks() -> bool:
-    """Whether the environment, torchrun's, says that this is one of several ranks."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 # ---- settings ----

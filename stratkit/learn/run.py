@@ -17,7 +17,7 @@ from typing import Any
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, error_context
-from stratkit.learn.algorithm import open_algorithm
+from stratkit.learn.algorithm_kinds import algorithm_kind, open_algorithm
 from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import RNAD
 from stratkit.learn.consumed import Consumed
@@ -26,7 +26,6 @@ from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpo
 from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
-from stratkit.learn.python_algorithm import algorithm_kind
 from stratkit.learn.ranks import Ranks, collected, device_of, open_ranks, parts_of, share
 from stratkit.learn.request import Observer, Outcome, Request, accepted
 from stratkit.learn.source import PreparedBatch, Source

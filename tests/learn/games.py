@@ -11,7 +11,8 @@ import torch
 
 from nets.random_play import actions_of_games
 from stratkit.engine import Game, replay_many
-from stratkit.learn.algorithm import CPU, open_algorithm
+from stratkit.learn.algorithm import CPU
+from stratkit.learn.algorithm_kinds import open_algorithm
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
 from stratkit.learn.replayed import EpisodeChunk

@@ -12,7 +12,8 @@ from search.test_beliefs import NANO, consistent
 from stratkit.engine import Batch, Game, hidden_types, worlds
 from stratkit.engine.observation import PHASE, STAGE
 from stratkit.engine.stratego import NO_PIECE, Position
-from stratkit.learn.algorithm import open_algorithm
+from stratkit.learn.algorithm import CPU
+from stratkit.learn.algorithm_kinds import open_algorithm
 from stratkit.learn.config import BatchSpec, BeliefConfig, RunConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
@@ -31,7 +32,7 @@ def test_what_is_learned_is_the_posterior() -> None:
     """Of a player whose deployment and moves tell a lot, on games that were not learned from."""
     episodes = played(GAME, 8200)
     config = BeliefConfig(lr=1e-2, b1=0.9, average_rate=0.01)
-    algorithm = open_algorithm("belief", "plain:16x1", GAME, config, 1)
+    algorithm = open_algorithm("belief", "plain:16x1", GAME, config, 1, CPU)
     optimizer = Optimizer(algorithm, RunConfig(threads=1))
     first = None
     for at in range(0, 8000, 100):

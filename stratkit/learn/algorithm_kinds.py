@@ -6,12 +6,19 @@ by `train --algorithm` or in a `Request`. This module imports neither torch nor 
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import MISSING, fields
-from typing import get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from stratkit.errors import InputError, named, nearest_or_all, one_line, shown
 from stratkit.learn.config import ALGORITHMS, AdamConfig, AlgorithmKind, BatchSpec, RunConfig
 from stratkit.python_class import PYTHON, check_python_name, python_class
+
+if TYPE_CHECKING:
+    import torch
+
+    from stratkit.engine import Game
+    from stratkit.learn.algorithm import Algorithm
 
 _named: dict[str, AlgorithmKind] = {}  # by the user, of those of their own
 
@@ -35,6 +42,16 @@ def algorithm_kind(name: object) -> AlgorithmKind:
         what = f"this algorithm runs code of its own: name it by --algorithm {named(name)}"
         raise InputError(what)
     raise InputError(f"unknown algorithm {shown(name)}{nearest_or_all(str(name), ALGORITHMS)}")
+
+
+def open_algorithm(
+    name: str, net: str, game: Game, config: AdamConfig, seed: int, device: torch.device
+) -> Algorithm[Any, Any]:
+    """The algorithm of this name with untrained networks (`nets.build`), on a device."""
+    entry = algorithm_kind(name)
+    kind = getattr(importlib.import_module(entry.module), entry.name)
+    made: Algorithm[Any, Any] = kind(net, game, config, seed, device)
+    return made
 
 
 def _python_kind(name: str) -> AlgorithmKind:
