@@ -37,9 +37,9 @@ from stratkit.play.finished import Finished
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.selfplay import ending_names
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
-from stratkit.players.random import RandomPlayer
 from stratkit.storage.episodes import EpisodeWriter, Header
 
 

@@ -194,7 +194,7 @@ def test_all_that_is_imported_is_a_stated_dependency() -> None:
 
 
 # What only some games have anything to do with: modules of the engine, and attributes of a game.
-OF_ONE_GAME = r"stratkit\.engine\.(stratego|diplomacy|combat|observation|worlds)\b"
+OF_ONE_GAME = r"stratkit\.engine\.(stratego|diplomacy|observation|worlds)\b"
 ATTRIBUTES_OF_ONE_GAME = {"start_bytes"}
 
 

@@ -21,9 +21,19 @@ import numpy.typing as npt
 
 import stratkit
 from stratkit.engine import Batch, sample
-from stratkit.engine.combat import LOSES, fight
 from stratkit.engine.observation import CELLS, PHASE, SELECTED, STAGE
-from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SIDE, TYPE, TYPES, variant
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    LOSES,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    TYPES,
+    fight,
+    variant,
+)
 from stratkit.errors import StratkitError
 from stratkit.models.trained_network import TrainedNetwork
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import variant
-from stratkit.notation.transcript import transcript
+from stratkit.notation.actions import transcript
 from stratkit.play.seating import Seating
-from stratkit.players.random import RandomPlayer
+from stratkit.players.baselines import RandomPlayer
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import (
     SLICES,

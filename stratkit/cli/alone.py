@@ -31,7 +31,7 @@ def serve_or_check(
 ) -> int:
     """Runs `--serve` or `--check`; the exit status. The protocol has no repetition rule and no
     draw: only the rules that the command line names are in force."""
-    from stratkit.cli.player import read_player
+    from stratkit.cli.options import read_player
     from stratkit.engine import Game
     from stratkit.engine.stratego import variant
     from stratkit.ucc.kind import PROGRAM

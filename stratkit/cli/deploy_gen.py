@@ -58,7 +58,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 def command(**given: Any) -> None:
     """Make N setups for one side of game G, one a line: the letters of StraDoS2, seen from the
     side's own chair, back rank first, left to right."""
-    from stratkit.cli.player import read_player
+    from stratkit.cli.options import read_player
     from stratkit.setups.generate import DeployOptions, generate
 
     options = DeployOptions(**given)

@@ -131,7 +131,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
         with error_context(STDOUT, only=OSError):
             game = given["game"] or "classic"
             return alone.serve_or_check(serve, check, game, rules, given["seed"])
-    from stratkit.cli.player import read_player
+    from stratkit.cli.options import read_player
     from stratkit.match.live import Console
     from stratkit.match.options import MatchOptions
     from stratkit.match.runner import run_match

@@ -15,11 +15,11 @@ from stratkit.netnames import NETS, check_new_net
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from stratkit.players.spec import PlayerSpec
+
 # The engine tells the names of games as well, but loading it would keep the shell waiting.
-GAMES = (
-    *("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked"),
-    *("kuhn", "leduc", "phantom_ttt"),
-)
+VARIANTS = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked")
+GAMES = (*VARIANTS, "kuhn", "leduc", "phantom_ttt")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -159,3 +159,11 @@ device_option = option(
 open_option = option(
     "--open TYPES", "Both sides know these pieces from the start, as in flag,bomb.", Types()
 )
+
+
+def read_player(text: str) -> PlayerSpec:
+    """Reads a PLAYER of any kind; `UsageError`."""
+    from stratkit.match import PLAYERS
+    from stratkit.players.registry import parse_player
+
+    return parse_player(text, PLAYERS)

@@ -123,7 +123,7 @@ PART = Kind("I/N", "I/N with I from 1 to N", _part, lambda part: part)
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
-    from stratkit.cli.player import read_player
+    from stratkit.cli.options import read_player
     from stratkit.match import PLAYERS
     from stratkit.play.options import ITSELF, SelfplayOptions
 
@@ -173,7 +173,7 @@ def _play_values(options: SelfplayOptions, progress: ProgressLine, level: int) -
 def _opening(path: str | None, game: str) -> Opening | None:
     if path is None:
         return None
-    from stratkit.setups.openings import read_openings
+    from stratkit.setups.given import read_openings
 
     with open_input(path) as stream:
         return read_openings(stream, input_name(path), game)[0]

@@ -255,7 +255,7 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
 def _opponent(text: str, request: Request) -> Opponent:
     """Whom checkpoints play. `UsageError`: nobody, a person, or a file that is missing and that the
     run will not write; or checkpoints do not play."""
-    from stratkit.cli.player import read_player
+    from stratkit.cli.options import read_player
     from stratkit.humans.kind import HUMAN
     from stratkit.match.evaluation import parse_opponent
     from stratkit.models.shipped import SHIPPED

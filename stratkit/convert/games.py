@@ -129,10 +129,10 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
 
 def _log_of_episode(header: Header, episode: Episode) -> Log:
     from stratkit.engine.stratego import open_types, variant
+    from stratkit.notation.actions import transcript
     from stratkit.notation.log import Log
     from stratkit.notation.setups import parse_setup
     from stratkit.notation.squares import move_bytes
-    from stratkit.notation.transcript import transcript
 
     board = variant(header.game)
     if len(episode.returns) != 2:

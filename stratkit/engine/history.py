@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from stratkit.arguments import Player, checked, fitting, within
 from stratkit.engine.batch import Batch
-from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.game import Game
 from stratkit.engine.stratego import (
+    LOSES,
     NO_PIECE,
     PIECE,
     PLACING_ORDER,
@@ -22,7 +22,9 @@ from stratkit.engine.stratego import (
     SIDE,
     TYPE,
     VARIANTS,
+    WINS,
     Variant,
+    fight,
 )
 from stratkit.errors import InputError
 

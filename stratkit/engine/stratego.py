@@ -310,3 +310,17 @@ def why_illegal(position: Position, from_: int, to: int) -> str:
     if target & PIECE and bool(target & SIDE) == bool(position.side):
         return "the destination holds a piece of the same side"
     return f"a {name} cannot move like that"
+
+
+WINS, LOSES, BOTH_FALL = 1, -1, 0  # the attacker
+
+
+def fight(attacker: int, defender: int) -> int:
+    """How an attack ends, for the attacker; both are types."""
+    if attacker == defender:
+        return BOTH_FALL
+    if defender == BOMB:
+        return WINS if attacker == MINER else LOSES
+    if attacker == SPY and defender == MARSHAL:
+        return WINS
+    return WINS if attacker > defender else LOSES

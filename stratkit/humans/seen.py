@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine.combat import BOTH_FALL, WINS, fight
 from stratkit.engine.observation import NO_SQUARE
 from stratkit.engine.stratego import (
     BLUE,
+    BOTH_FALL,
     FLAG,
     PIECE,
     REVEALED,
@@ -23,8 +23,10 @@ from stratkit.engine.stratego import (
     TYPE,
     TYPES,
     UNKNOWN,
+    WINS,
     Position,
     Variant,
+    fight,
     flip_cells,
 )
 from stratkit.notation.play import Played

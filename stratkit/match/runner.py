@@ -67,7 +67,7 @@ class _Match:
         path = self.options.setups
         if path is None:
             return None, None
-        from stratkit.setups.openings import read_openings
+        from stratkit.setups.given import read_openings
 
         with open_input(path) as stream:
             return read_openings(stream, input_name(path), self.game.name)

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding, pad
 
-from stratkit.engine import combat
 from stratkit.engine.observation import (
     CELLS,
     COUNTS,
@@ -35,7 +34,19 @@ from stratkit.engine.observation import (
     attack_outcomes,
     board_features,
 )
-from stratkit.engine.stratego import BOMB, FLAG, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    LOSES,
+    MOVED,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    TYPES,
+    WINS,
+    fight,
+)
 from stratkit.nets.expand import expand
 from stratkit.nets.network import on_cpu
 
@@ -149,10 +160,10 @@ def _tables(device: torch.device) -> Tensor:
     for enemy in range(len(TYPES)):
         for own in range(len(TYPES)):
             if own not in (FLAG, BOMB):
-                table[0, enemy, own] = combat.fight(own, enemy) == combat.WINS
-                table[1, enemy, own] = combat.fight(own, enemy) == combat.LOSES
+                table[0, enemy, own] = fight(own, enemy) == WINS
+                table[1, enemy, own] = fight(own, enemy) == LOSES
             if enemy not in (FLAG, BOMB):
-                table[2, enemy, own] = combat.fight(enemy, own) == combat.WINS
+                table[2, enemy, own] = fight(enemy, own) == WINS
     return table.to(device)
 
 

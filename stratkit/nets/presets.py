@@ -26,7 +26,7 @@ from stratkit.nets.mirrored import Mirrored
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
 from stratkit.nets.plain import PlainNet
-from stratkit.nets.rise import Rise, hex_size
+from stratkit.nets.rise import Rise, sees_stones
 from stratkit.nets.unet import Size, UNet
 from stratkit.python_class import PYTHON, python_class
 
@@ -72,8 +72,8 @@ def _build(net: str, game: Game) -> Network:
         except (Exception, SystemExit) as error:
             raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
-    if net.startswith("rise") and (len(shape) == 3 or hex_size(shape, actions)):
-        return Rise(shape, actions, *channels_and_blocks(net))
+    if net.startswith("rise") and game.board and (len(shape) == 3 or sees_stones(game)):
+        return Rise(shape, game.board, *channels_and_blocks(net))
     if net.startswith("graph"):
         graph = graph_of(game)
         if not graph:
@@ -89,7 +89,7 @@ def _build(net: str, game: Game) -> Network:
             return FromTo(board, *channels_and_blocks(net))
         return PlainNet(board, *channels_and_blocks(net))
     kind = "boards" if len(shape) == 1 else "vectors"
-    hint = " (Hex has the nets rise and mlp)" if hex_size(shape, actions) else ""
+    hint = " (Hex has the nets rise and mlp)" if sees_stones(game) else ""
     what = f"this network is for {kind}, and the game's observation is none{hint}"
     raise InputError(what, text=net)
 

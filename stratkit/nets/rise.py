@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
+from stratkit.engine import Game
 from stratkit.engine.observation import PHASE, STAGE
 from stratkit.nets.expand import expand
 from stratkit.nets.network import Network, last_layer, value_layer
@@ -25,7 +26,7 @@ GROUPS = 8  # that are normalised
 EXCITED = 5  # of the last blocks
 VALUE_CHANNELS, VALUE_HIDDEN = 8, 256
 HEADS = 3  # deploy, select, target
-SEES_PLAYER = 2  # the first bytes of an observation of Hex, one-hot
+SEES_PLAYER = 2  # the first bytes of a vector: who acts, one-hot
 
 
 class RiseInputs(NamedTuple):
@@ -40,23 +41,19 @@ class RiseInputs(NamedTuple):
 
 
 class Rise(Network):
-    """shape: (82, H, W) of a board of Stratego; or (2 + 2 N N,) of Hex or Dark Hex, whose A = N N
-    actions are its cells. `channels`: of the torso. Block i of `blocks` has channels / 2 + i *
-    channels / 4 inner ones, as 128, 192, ... of 256 in the paper.
-
-    InputError: such a vector is no board.
+    """shape: (82, H, W) of Stratego, or that of a game that `sees_stones`, whose actions are the
+    cells. board: rows and columns. `channels`: of the torso. Block i of `blocks` has channels / 2 +
+    i * channels / 4 inner ones, as 128, 192, ... of 256 in the paper.
     """
 
     same_for_all = True
 
     def __init__(
-        self, shape: tuple[int, ...], actions: int | None, channels: int, blocks: int
+        self, shape: tuple[int, ...], board: tuple[int, int], channels: int, blocks: int
     ) -> None:
         super().__init__()
-        self.shape = shape
-        self.hex_size = 0 if len(shape) == 3 else hex_size(shape, actions)
+        self.shape, self.board = shape, board
         planes = shape[0] if len(shape) == 3 else SEES_PLAYER + 2
-        side = shape[1] * shape[2] if len(shape) == 3 else self.hex_size**2
         self.entry = _conv(planes, channels, 3)
         self.blocks = nn.ModuleList(
             BottleneckBlock(channels, channels // 2 + i * channels // 4, i >= blocks - EXCITED)
@@ -67,15 +64,16 @@ class Rise(Network):
         self.policy = nn.Conv2d(channels, heads, 3, padding=1, bias=False)
         self.before_value = _conv(channels, VALUE_CHANNELS, 1)
         self.critic = nn.Sequential(
-            nn.Linear(VALUE_CHANNELS * side, VALUE_HIDDEN), nn.ReLU(), value_layer(VALUE_HIDDEN)
+            nn.Linear(VALUE_CHANNELS * math.prod(board), VALUE_HIDDEN),
+            nn.ReLU(),
+            value_layer(VALUE_HIDDEN),
         )
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> RiseInputs:
         """`pub` as in `expand`; Hex has no such."""
-        if self.hex_size:
-            return RiseInputs(
-                hex_planes(packed, self.hex_size), torch.zeros_like(packed[:, 0]).long()
-            )
+        if len(self.shape) == 1:
+            planes = stone_planes(packed, self.board)
+            return RiseInputs(planes, torch.zeros_like(packed[:, 0]).long())
         shape = (self.shape[0], self.shape[1], self.shape[2])
         head = torch.where(packed[:, PHASE] == 1, 0, 1 + packed[:, STAGE].long())
         return RiseInputs(expand(packed, shape, pub), head)
@@ -136,15 +134,14 @@ def _conv(channels_in: int, channels: int, kernel: int, groups: int = 1) -> nn.S
     return nn.Sequential(convolution, nn.GroupNorm(math.gcd(GROUPS, channels), channels))
 
 
-def hex_size(shape: tuple[int, ...], actions: int | None) -> int:
-    """N of Hex on N x N; 0 for what is another game's observation."""
-    size = math.isqrt(actions or 0)
-    return size if size > 1 and size**2 == actions and shape == (2 + 2 * size**2,) else 0
+def sees_stones(game: Game) -> bool:
+    """Whether an observation is a vector of who acts and of both sides' stones on each cell of a
+    board, as that of Hex is."""
+    return game.board is not None and game.shape == (SEES_PLAYER + 2 * math.prod(game.board),)
 
 
-def hex_planes(packed: Tensor, size: int) -> Tensor:
-    """float32 [n, 4, N, N]: whose turn it is, one-hot, on every cell; own stones; the enemy's."""
-    n = len(packed)
-    player = packed[:, :SEES_PLAYER, None, None].expand(n, SEES_PLAYER, size, size)
-    stones = packed[:, SEES_PLAYER:].reshape(n, size, size, 2).permute(0, 3, 1, 2)
+def stone_planes(packed: Tensor, board: tuple[int, int]) -> Tensor:
+    """float32 [n, 4, H, W]: whose turn it is, one-hot, on every cell; own stones; the enemy's."""
+    player = packed[:, :SEES_PLAYER, None, None].expand(-1, -1, *board)
+    stones = packed[:, SEES_PLAYER:].reshape(-1, *board, 2).permute(0, 3, 1, 2)
     return torch.cat([player, stones], 1).float()

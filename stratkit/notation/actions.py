@@ -12,8 +12,10 @@ import numpy as np
 from stratkit.arrays import Int32s
 from stratkit.engine import Game
 from stratkit.engine.replay import Prefix, legal_prefix, positions
-from stratkit.engine.stratego import PIECE, REVEALED, TYPE, Position, free_game
+from stratkit.engine.stratego import PIECE, REVEALED, TYPE, Position, Variant, free_game, setup_of
 from stratkit.notation.log import Log
+from stratkit.notation.setups import setup_text
+from stratkit.notation.squares import move_text
 
 
 def actions_of(log: Log) -> Int32s:
@@ -56,3 +58,18 @@ def last_position(sound: Log) -> Position:
     """The position at the end of a log whose moves are legal."""
     [last] = collections.deque(positions_of(sound), maxlen=1)
     return Position.from_bytes(sound.variant, last)
+
+
+def transcript(variant: Variant, actions: Int32s) -> tuple[tuple[str, str], list[str]]:
+    """Setups (red's, blue's; `.setups` letters) and moves ("A4A5") of a game.
+
+    The game is given as actions, int32 [T]. A piece that was selected but not yet moved when the
+    game was cut is left out.
+    """
+    n = variant.pieces
+    red, blue = (setup_of(variant, actions[at : at + n]) for at in (0, n))
+    plies = actions[2 * n :]
+    plies = plies[: len(plies) // 2 * 2].reshape(-1, 2).astype(int)
+    plies[1::2] = variant.flip(plies[1::2])
+    moves = [move_text(from_, to, variant.width) for from_, to in plies.tolist()]
+    return (setup_text(red), setup_text(blue)), moves

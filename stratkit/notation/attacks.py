@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stratkit.arrays import Bools, Bytes, Int8s, Int64s
-from stratkit.engine.combat import LOSES, WINS, fight
-from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SIDE, TYPE, TYPES
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    LOSES,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    TYPES,
+    WINS,
+    fight,
+)
 
 if TYPE_CHECKING:
     from stratkit.notation.play import Played

@@ -11,10 +11,10 @@ from stratkit.arguments import checked
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.game import Game
 from stratkit.engine.stratego import BLUE, RED, Position
+from stratkit.notation.actions import transcript
 from stratkit.notation.fenfs import OBSERVER, complete, fenfs_of, parse_fenfs
 from stratkit.notation.setups import parse_setup
 from stratkit.notation.squares import letter, move_text, parse_move, parse_square
-from stratkit.notation.transcript import transcript
 
 RESULTS = {RED: "red", BLUE: "blue", None: "draw"}
 

@@ -18,8 +18,8 @@ from stratkit.play.options import HEURISTIC, ITSELF, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Player
-from stratkit.players.random import RandomPlayer
 from stratkit.players.registry import parse_player
 from stratkit.storage.episodes import SLICES, VERSION, Episodes, Header
 from stratkit.storage.streams import check_reader

@@ -15,10 +15,9 @@ from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.models.open_model import PolicyModel, ValueModel, open_model
 from stratkit.models.shipped import SHIPPED, check_whole, weights_file
-from stratkit.players.heuristic import HeuristicPlayer
+from stratkit.players.baselines import HeuristicPlayer, RandomPlayer
 from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
-from stratkit.players.random import RandomPlayer
 from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec, path_text

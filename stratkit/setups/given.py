@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 
-from stratkit.arrays import Float64s, Int64s
+from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import uniform
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import Variant
+from stratkit.engine.stratego import Variant, placements, variant
 from stratkit.errors import InputError, UsageError
 from stratkit.notation.lines import parsed_lines
-from stratkit.notation.setups import Setup
+from stratkit.notation.setups import Setup, all_setups
 from stratkit.setups.constraints import Constraints, mirror
 from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
@@ -121,3 +122,27 @@ def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> NumberedSetup
             yield parsed
 
     return NumberedSetups(variant, setups(), None)
+
+
+Opening = Callable[[int], Int32s]
+
+
+def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]:
+    """The openings of a stream of setups, and the setups' SHA-256. `name` is for messages.
+
+    An opening is the actions int32 [k] of both deployments. Game k begins from setups 2k (red's)
+    and 2k + 1 (blue's), counted from 0; after the last setup comes the first again. Raises
+    `InputError` for the first line that is no setup of `game`, and for an odd number of setups."""
+    kind = variant(game)
+    setups = all_setups(stream, name, kind)
+    if not setups or len(setups) % 2:
+        what = f"every game needs two setups, red's and blue's, but there are {len(setups)}"
+        raise InputError(what, file=name)
+    actions = [placements(kind, setup) for setup in setups]
+    digest = hashlib.sha256(b"".join(setup.tobytes() for setup in setups)).hexdigest()
+
+    def opening(number: int) -> Int32s:
+        first = 2 * number % len(actions)
+        return np.concatenate(actions[first : first + 2])
+
+    return opening, digest

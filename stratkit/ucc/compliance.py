@@ -13,7 +13,7 @@ from stratkit.engine.arbiter import REPETITION_RULES
 from stratkit.engine.replay import legal_prefix
 from stratkit.engine.stratego import BLUE, RED, variant
 from stratkit.play.seating import Seating
-from stratkit.players.random import RandomPlayer
+from stratkit.players.baselines import RandomPlayer
 from stratkit.ucc import protocol as ucc
 from stratkit.ucc.process import Fault, Process, Program
 from stratkit.ucc.referee import ask_setup, play_game

@@ -240,7 +240,7 @@ def test_a_fault_that_is_survived_is_told_too(tmp_path):
         (["check"], "missing argument 'INPUT...'"),
         (["chek", XML], "no such command: chek (did you mean 'check'?)"),
         (["show", "--ply", "3", START], "--ply goes with a game"),
-        (["show", "--ply", "-3", XML], "'--ply'"),
+        (["show", "--ply", "-3", XML], "--ply must be a whole number from 0"),
         (["show", "--view", "blu", XML], "(did you mean 'blue'?)"),
     ],
 )

@@ -9,8 +9,7 @@ import pytest
 
 from browser import Browser
 from running import ROOT, run
-from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
-from stratkit.engine.stratego import BLUE, RED, TYPES
+from stratkit.engine.stratego import BLUE, BOTH_FALL, LOSES, RED, TYPES, WINS, fight
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import OBSERVER, fenfs_of
 from stratkit.notation.gravon import parse_log

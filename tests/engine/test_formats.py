@@ -12,9 +12,17 @@ from stratkit.engine import Game, observation_dtype
 from stratkit.engine import observation as layout
 from stratkit.engine import stratego as rules
 from stratkit.engine.arbiter import Arbiter
-from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import TYPES, VARIANTS, Position, free_game
+from stratkit.engine.stratego import (
+    BOTH_FALL,
+    LOSES,
+    TYPES,
+    VARIANTS,
+    WINS,
+    Position,
+    fight,
+    free_game,
+)
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGE = (ROOT / "formats/observation.md").read_text()

@@ -16,8 +16,8 @@ from every_game import GAMES
 from scale import scaled
 from stratkit.engine import Batch, Game, has_worlds, sample
 from stratkit.engine.batch import CHANCE
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Views
-from stratkit.players.random import RandomPlayer
 
 MORE = ["dark_hex:2:classical", "dark_hex:3:classical", "diplomacy:fva", "diplomacy:pure"]
 GAMES = [*GAMES, *MORE]

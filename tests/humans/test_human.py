@@ -22,8 +22,8 @@ from stratkit.notation.squares import square_text
 from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Explanation, Views
-from stratkit.players.random import RandomPlayer
 
 SETUP = "MDBaaaCDEKLa".replace("a", "A")
 OTHER = "LKaaaDMDBEaC".replace("a", "A")

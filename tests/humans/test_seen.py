@@ -9,8 +9,7 @@ import pytest
 
 from stratkit.engine import Game, observation_dtype, sample
 from stratkit.engine.arbiter import Arbiter
-from stratkit.engine.combat import BOTH_FALL, LOSES, WINS
-from stratkit.engine.stratego import FLAG, TYPES, UNKNOWN, variant
+from stratkit.engine.stratego import BOTH_FALL, FLAG, LOSES, TYPES, UNKNOWN, WINS, variant
 from stratkit.humans.seen import Ply, Turn, Witness
 from stratkit.players.player import Views
 

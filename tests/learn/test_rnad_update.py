@@ -24,7 +24,7 @@ from stratkit.learn.step_weights import explained, step_weights
 from stratkit.nets import legal_policy
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
-from stratkit.players.random import RandomPlayer
+from stratkit.players.baselines import RandomPlayer
 
 
 def setting(**options: object) -> Settings:

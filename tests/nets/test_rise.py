@@ -12,7 +12,7 @@ from nets.random_play import views_of_games
 from stratkit.engine import Batch, Game
 from stratkit.errors import InputError
 from stratkit.nets import build
-from stratkit.nets.rise import Excitation, Rise, hex_planes
+from stratkit.nets.rise import Excitation, Rise, stone_planes
 
 
 def hex_views(name: str, moves: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -44,7 +44,7 @@ def test_shapes_and_legality_in_hex(name: str) -> None:
 
 def test_the_planes_of_hex() -> None:
     packed, _ = hex_views("hex:3", [4, 2, 7])  # player 1 is to move
-    planes = hex_planes(packed, 3)[0]
+    planes = stone_planes(packed, (3, 3))[0]
     assert planes.shape == (4, 3, 3)
     assert not planes[0].any() and planes[1].all()
     assert planes[2].nonzero().tolist() == [[0, 2]]

@@ -7,8 +7,19 @@ from collections import Counter
 import pytest
 
 from gravon_games import MadeUp
-from stratkit.engine.combat import LOSES, WINS, fight
-from stratkit.engine.stratego import BOMB, FLAG, MOVED, PIECE, REVEALED, SIDE, TYPE, VARIANTS
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    LOSES,
+    MOVED,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    VARIANTS,
+    WINS,
+    fight,
+)
 from stratkit.notation.attacks import COUNTED, count_attacks
 from stratkit.notation.gravon import parse_log
 from stratkit.notation.log import Log

@@ -18,8 +18,8 @@ from stratkit.models.trained_network import load
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.selfplay import Frozen
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Decision, Player, Views
-from stratkit.players.random import RandomPlayer
 from stratkit.solve.exploitability import evaluate
 from stratkit.storage.episodes import Episode, EpisodeReader, Header
 

@@ -21,9 +21,9 @@ from stratkit.play.finished import Finished, in_order
 from stratkit.play.follower import Follower
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Decision, Player, Views
-from stratkit.players.random import RandomPlayer
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage.columns import Episode

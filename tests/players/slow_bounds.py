@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from stratkit.engine import Batch, Game
-from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.observation import MOVES, ONLY_ATTACKS
 from stratkit.engine.stratego import (
     BLUE,
     BOMB,
     FLAG,
+    LOSES,
     MOVED,
     PIECE,
     RED,
@@ -25,7 +25,9 @@ from stratkit.engine.stratego import (
     SCOUT,
     SIDE,
     TYPE,
+    WINS,
     Position,
+    fight,
     legal_moves,
     variant,
 )

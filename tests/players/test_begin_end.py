@@ -15,8 +15,8 @@ from stratkit.errors import InputError
 from stratkit.match.adjudicate import Limit, ValueAdjudicator
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Decision, Games, Sides, Views
-from stratkit.players.random import RandomPlayer
 from stratkit.setups.constraints import constraints_of
 from stratkit.setups.deployed import PlayerPlacer
 from stratkit.setups.placing import PlacedSetups

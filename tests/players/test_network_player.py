@@ -13,9 +13,9 @@ from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Views
-from stratkit.players.random import RandomPlayer
 
 
 def kuhn_views(n: int) -> Views:

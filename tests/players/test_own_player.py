@@ -19,7 +19,7 @@ FAULTY = """
 from dataclasses import dataclass
 import numpy as np
 from stratkit.players.player import Decision, Player
-from stratkit.players.random import RandomPlayer
+from stratkit.players.baselines import RandomPlayer
 
 class Player3(RandomPlayer):
     def act(self, views):

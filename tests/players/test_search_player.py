@@ -24,8 +24,8 @@ from stratkit.games.stratego.heuristic import StrategoHeuristic
 from stratkit.nets.evaluator import Evaluator
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.baselines import HeuristicPlayer
 from stratkit.players.factory import open_player
-from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.searching import stage

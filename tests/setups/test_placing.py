@@ -14,8 +14,8 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, placements, variant
 from stratkit.errors import UsageError
 from stratkit.notation.setups import setup_text
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Player, Views
-from stratkit.players.random import RandomPlayer
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.setups.constraints import Constraints, constraints_of
 from stratkit.setups.deployed import PlayerPlacer

@@ -8,7 +8,7 @@ import pytest
 
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.players.random import RandomPlayer
+from stratkit.players.baselines import RandomPlayer
 from stratkit.ucc.agent import Agent
 
 HOME, EMPTY = ["######", "##...."], ["......"]  # rows where the enemy begins, and others

@@ -7,8 +7,8 @@ import threading
 from running import PATIENCE
 from stratkit.engine import Game
 from stratkit.play.seating import Seating
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Decision, Views
-from stratkit.players.random import RandomPlayer
 from stratkit.ucc.engine_pool import MAX_AHEAD, ProgramGames
 
 CONCURRENCY = 2

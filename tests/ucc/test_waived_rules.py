@@ -14,8 +14,8 @@ from running import ROOT, run
 from stratkit.engine import Game
 from stratkit.engine.replay import legal_prefix
 from stratkit.play.seating import Seating
+from stratkit.players.baselines import RandomPlayer
 from stratkit.players.player import Decision, Player, Views
-from stratkit.players.random import RandomPlayer
 from stratkit.ucc.process import Process, Program
 from stratkit.ucc.referee import play_game
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stratkit.cli.options import GAME_NAME, option, options
+from stratkit.cli.options import GAME_NAME, VARIANTS, option, options
 from stratkit.declared import one_of, whole
 from stratkit.errors import shown
 
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from stratkit.notation.select import Selection
 
 # What records and logs can contain, by hand: `--help` reads no module with numpy. Tests compare.
-VARIANTS = [
-    *("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked"),
-    *("classicfree", "ultimate lightning", "duell"),  # Gravon's words
-]
+WORDS_OF_VARIANTS = [*VARIANTS, "classicfree", "ultimate lightning", "duell"]  # and Gravon's
 ENDINGS = [
     *("flag_captured", "no_legal_move", "no_movable_pieces", "max_plies", "max_quiet", "cut"),
     *("forfeit", "tie_agreed", "both_missing", "opponent_missing"),
@@ -74,7 +71,9 @@ selecting = options(
         Range(),
         "game",
     ),
-    option("--variant", "Only this variant.", one_of(*VARIANTS), "variants", multiple=True),
+    option(
+        "--variant", "Only this variant.", one_of(*WORDS_OF_VARIANTS), "variants", multiple=True
+    ),
     option("--player NICK", "Only games of NICK.", name="players", multiple=True),
     option(
         "--result",

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import Game, expand_planes, observation_dtype, uniform_rows
-from stratkit.engine.combat import BOTH_FALL, LOSES, WINS, fight
 from stratkit.engine.observation import ENEMY_PUBLIC, LAKES, OWN_TYPES
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import (
     BOMB,
+    BOTH_FALL,
     FLAG,
+    LOSES,
     MINER,
     PIECE,
     REVEALED,
@@ -25,6 +26,8 @@ from stratkit.engine.stratego import (
     SPY,
     TYPE,
     TYPES,
+    WINS,
+    fight,
     variant,
 )
 from stratkit.games.heuristic import Heuristic

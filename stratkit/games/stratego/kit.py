@@ -21,10 +21,10 @@ from stratkit.engine.stratego import (
 )
 from stratkit.games.kit import Kit, Notation, TurnText
 from stratkit.games.stratego.heuristic import StrategoHeuristic
+from stratkit.notation.actions import transcript
 from stratkit.notation.drawing import draw
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.squares import square_text
-from stratkit.notation.transcript import transcript
 
 
 class StrategoKit(Kit):

@@ -10,9 +10,21 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.observation import CELLS, ENEMY_UNREVEALED, ONLY_ATTACKS, OWN_UNREVEALED
-from stratkit.engine.stratego import BOMB, FLAG, LAKE, MOVED, PIECE, REVEALED, SCOUT, SIDE, TYPE
+from stratkit.engine.stratego import (
+    BOMB,
+    FLAG,
+    LAKE,
+    LOSES,
+    MOVED,
+    PIECE,
+    REVEALED,
+    SCOUT,
+    SIDE,
+    TYPE,
+    WINS,
+    fight,
+)
 
 ENEMY = SIDE
 OWN, OTHER = 0, 1  # whose pieces

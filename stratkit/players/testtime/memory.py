@@ -16,8 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stratkit.arrays import Float32s
-from stratkit.engine.combat import LOSES, fight
-from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, PIECE, REVEALED, SPY, TYPE
+from stratkit.engine.stratego import BOMB, FLAG, LOSES, MARSHAL, PIECE, REVEALED, SPY, TYPE, fight
 from stratkit.players.testtime.board import SideBoard
 
 GENERAL, COLONEL = 9, 8

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stratkit.engine.combat import LOSES, WINS, fight
 from stratkit.engine.observation import (
     CELLS,
     MAX_NO_ATTACK,
@@ -34,7 +33,7 @@ from stratkit.engine.observation import (
     number,
 )
 from stratkit.engine.observation import NO_SQUARE as NONE
-from stratkit.engine.stratego import BOMB, FLAG, PIECE, REVEALED, SCOUT, TYPE
+from stratkit.engine.stratego import BOMB, FLAG, LOSES, PIECE, REVEALED, SCOUT, TYPE, WINS, fight
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats, Moves
 from stratkit.players.testtime import memory

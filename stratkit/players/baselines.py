@@ -1,10 +1,21 @@
-"""A player by the rules of thumb of its game."""
+"""The players without a network: uniformly random, and by the rules of thumb of a game."""
 
 from __future__ import annotations
 
 from stratkit.engine import Game, sample
 from stratkit.games.table import kit_of
 from stratkit.players.player import Decision, Player, Views
+
+
+class RandomPlayer(Player):
+    """Chooses uniformly among the legal actions (not among the moves: a piece, then its
+    destination)."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def act(self, views: Views) -> Decision:
+        return Decision(*sample(None, views.legal, self.seed, views.games, views.numbers))
 
 
 class HeuristicPlayer(Player):
