@@ -17,6 +17,7 @@ import numpy as np
 import stratkit.engine
 from stratkit.engine import Batch, Game, PublicTree, Subgames, Tree
 from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.best_response import BestResponse
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.history import Walk
 from stratkit.engine.mcts import SearchTrees
@@ -237,7 +238,12 @@ CALLS: dict[str, Callable[[], Any]] = {
     },
     "Tree.__init__": lambda: (
         Tree,
-        {"game": game_of("kuhn"), "most_histories": 10**6, "most_bytes": 10**8},
+        {
+            "game": game_of("kuhn"),
+            "most_histories": 10**6,
+            "most_bytes": 10**8,
+            "sets_only": True,
+        },
     ),
     "Tree.dense": lambda: (tree().dense, {"policy": EDGES()}),
     "Tree.flat": lambda: (tree().flat, {"dense": tree().dense(EDGES())}),
@@ -269,6 +275,17 @@ CALLS: dict[str, Callable[[], Any]] = {
             "scratch": sequences(),
         },
     ),
+    "BestResponse.__init__": lambda: (
+        BestResponse,
+        {
+            "game": tree().game,
+            "player": 0,
+            "tree": tree(),
+            "policy": EDGES(),
+            "most_bytes": 10**8,
+        },
+    ),
+    "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
     "SearchTrees.__init__": lambda: (
         SearchTrees,
         {
