@@ -331,6 +331,28 @@ void sk_response_close(sk_response *response);
 const char *sk_response_walk(sk_response *response, int64_t steps, int32_t *whole);
 void sk_response_read(const sk_response *response, sk_response_result *out);
 
+/* ---- The same in phantom games of at most nine cells (phantom_response.c) ---- */
+
+typedef struct sk_phantom_response sk_phantom_response;
+
+/* How many numbers of views there are, 3 ** cells; 0: it is another game. A view's number has a
+ * digit a cell in base 3: 1 for an own stone, 2 for a stone of the enemy's that is known. */
+int32_t sk_phantom_views(const sk_game *game);
+/* Of both players at once, each with a policy [views][cells]; they and the game must outlive the
+ * response, which is in *out also if there is an error. Allocates. */
+const char *sk_phantom_response_open(const sk_game *game, const double *policy0,
+                                     const double *policy1, int32_t threads,
+                                     sk_phantom_response **out);
+void sk_phantom_response_close(sk_phantom_response *response);
+/* The parts of the walk. */
+int64_t sk_phantom_response_pieces(const sk_phantom_response *response);
+/* Walks through so many of them more, on all threads; returns how many are left. */
+int64_t sk_phantom_response_walk(sk_phantom_response *response, int32_t pieces);
+/* All histories of the game; -1: out of memory. */
+int64_t sk_phantom_response_histories(const sk_phantom_response *response);
+/* Of either player, when none is left; its histories stay 0. */
+void sk_phantom_response_read(sk_phantom_response *response, sk_response_result out[2]);
+
 /* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
 
 typedef struct sk_dip_map sk_dip_map;

@@ -21,6 +21,7 @@ from stratkit.engine.best_response import BestResponse
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.history import Walk
 from stratkit.engine.mcts import SearchTrees
+from stratkit.engine.phantom import PhantomResponses, PhantomViews
 from stratkit.engine.stratego import VARIANTS, Position
 from stratkit.notation.board import Board
 
@@ -59,6 +60,7 @@ def batch(name: str = "mini", rows: int = 3) -> Batch:
 
 tree = functools.cache(lambda: Tree(Game("kuhn")))
 public_tree = functools.cache(lambda: PublicTree(Game("kuhn")))
+phantom_views = functools.cache(lambda: PhantomViews(Game("dark_hex:2")))
 tiny = functools.cache(lambda: DiplomacyMap(map_text("tiny") or ""))
 
 
@@ -286,6 +288,23 @@ CALLS: dict[str, Callable[[], Any]] = {
         },
     ),
     "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
+    "PhantomViews.observations": lambda: (phantom_views().observations, {"player": 0}),
+    "PhantomViews.__init__": lambda: (PhantomViews, {"game": game_of("dark_hex:2")}),
+    "view_numbers": lambda: {"game": game_of("dark_hex:2")},
+    "PhantomResponses.__init__": lambda: (
+        PhantomResponses,
+        {
+            "game": game_of("dark_hex:2"),
+            "policies": (phantom_views().uniform(), phantom_views().uniform()),
+            "threads": 1,
+        },
+    ),
+    "PhantomResponses.step": lambda: (
+        PhantomResponses(
+            game_of("dark_hex:2"), (phantom_views().uniform(), phantom_views().uniform()), 1
+        ).step,
+        {"pieces": 1},
+    ),
     "SearchTrees.__init__": lambda: (
         SearchTrees,
         {
