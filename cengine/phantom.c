@@ -124,6 +124,8 @@ static int32_t number(const sk_game *game, const void *block)
 
 static const sk_ops ops = {SMALL_GAME, .number = number};
 
+int sk_is_phantom(const sk_game *game) { return game->ops == &ops; }
+
 sk_game *sk_open_phantom(phantom rules_of, const char *rules, char *error, size_t error_size)
 {
     phantom *game = new_game(sizeof *game, rules, error, error_size);

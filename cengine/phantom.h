@@ -31,6 +31,9 @@ static inline const phantom *as_phantom(const sk_game *game) { return (const pha
 /* A game of this size, board and rule. NULL and a text in `error`, as in games.h. */
 sk_game *sk_open_phantom(phantom rules_of, const char *rules, char *error, size_t error_size);
 
+/* Is it one of these games? */
+int sk_is_phantom(const sk_game *game);
+
 /* Is there no empty cell? */
 int sk_phantom_full(const phantom *game, const phantom_state *state);
 

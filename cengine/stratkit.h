@@ -259,6 +259,9 @@ int32_t sk_tree_exceeds(const sk_game *game, double terminals);
 const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes,
                          sk_tree **out);
 void sk_tree_close(sk_tree *tree);
+/* Of a tree that has not grown: histories will be counted, but only information sets kept. Nobody
+ * may ask it for payoffs, weights or values. */
+void sk_tree_sets_only(sk_tree *tree);
 /* Of a tree that has not grown: the first state of each information set, and the number of actions
  * before it, will be written to a row of the batch and to depths. Both must have room for all sets,
  * and outlive the growth. */
@@ -305,6 +308,50 @@ double sk_best_response(const sk_tree *tree, int32_t player, double *values, dou
 void sk_cfr(const sk_tree *tree, int32_t player, double keep_positive, double keep_negative,
             double keep_average, double *regrets, double *average, double *policy, double *reach,
             double *values);
+
+/* ---- Best responses in games too large to be enumerated (best_response.c) ---- */
+
+typedef struct sk_response sk_response;
+
+typedef struct {
+    double best;       /* what the player wins by a best response to the policy */
+    double value;      /* what it wins by its own part of the policy */
+    int64_t histories; /* that the opponent's part of the policy allows */
+    int64_t infosets;  /* of the player, among them */
+    int64_t bytes;     /* at most at a time */
+} sk_response_result;
+
+/* The game must have two players. The policy [actions] is that of the information sets of `tree`,
+ * which must have them all; tree and policy NULL: all actions alike. Game, tree and policy must
+ * outlive the response, which is in *out unless there is an error. */
+const char *sk_response_open(const sk_game *game, const sk_tree *tree, const double *policy,
+                             int32_t player, int64_t most_bytes, sk_response **out);
+void sk_response_close(sk_response *response);
+/* Walks through about so many histories more; *whole becomes 1 when none is left. Allocates. */
+const char *sk_response_walk(sk_response *response, int64_t steps, int32_t *whole);
+void sk_response_read(const sk_response *response, sk_response_result *out);
+
+/* ---- The same in phantom games of at most nine cells (phantom_response.c) ---- */
+
+typedef struct sk_phantom_response sk_phantom_response;
+
+/* How many numbers of views there are, 3 ** cells; 0: it is another game. A view's number has a
+ * digit a cell in base 3: 1 for an own stone, 2 for a stone of the enemy's that is known. */
+int32_t sk_phantom_views(const sk_game *game);
+/* Of both players at once, each with a policy [views][cells]; they and the game must outlive the
+ * response, which is in *out also if there is an error. Allocates. */
+const char *sk_phantom_response_open(const sk_game *game, const double *policy0,
+                                     const double *policy1, int32_t threads,
+                                     sk_phantom_response **out);
+void sk_phantom_response_close(sk_phantom_response *response);
+/* The parts of the walk. */
+int64_t sk_phantom_response_pieces(const sk_phantom_response *response);
+/* Walks through so many of them more, on all threads; returns how many are left. */
+int64_t sk_phantom_response_walk(sk_phantom_response *response, int32_t pieces);
+/* All histories of the game; -1: out of memory. */
+int64_t sk_phantom_response_histories(const sk_phantom_response *response);
+/* Of either player, when none is left; its histories stay 0. */
+void sk_phantom_response_read(sk_phantom_response *response, sk_response_result out[2]);
 
 /* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
 

@@ -16,28 +16,33 @@ static const uint8_t *packed_of(const sk_tree *tree, int64_t set)
     return tree->packed + set * tree->game->is.observation_bytes;
 }
 
-static uint64_t hash_infoset(const sk_tree *tree, int64_t set)
+/* Where the information set of `player`, who last chose `before` and now sees `packed`, is in the
+ * table, or the free slot where it belongs. */
+static int32_t *slot_of(const sk_tree *tree, int player, int32_t before, const uint8_t *packed)
 {
-    const infoset *s = &tree->infosets[set];
-    uint64_t key = (uint64_t)s->before * 2 + (uint64_t)s->player + 1;
-    return hash_bytes(key, packed_of(tree, set), tree->game->is.observation_bytes);
-}
-
-/* Where `set` is in the table, or the free slot where it belongs. */
-static int32_t *slot_of(const sk_tree *tree, int64_t set)
-{
-    const infoset *sought = &tree->infosets[set];
-    size_t size = (size_t)tree->game->is.observation_bytes;
+    int32_t size = tree->game->is.observation_bytes;
     assert(tree->slots > 0 && (tree->slots & (tree->slots - 1)) == 0);
-    uint64_t mask = (uint64_t)tree->slots - 1, at = hash_infoset(tree, set) & mask;
+    uint64_t key = (uint64_t)before * 2 + (uint64_t)player + 1;
+    uint64_t mask = (uint64_t)tree->slots - 1, at = hash_bytes(key, packed, size) & mask;
     for (; tree->table[at]; at = (at + 1) & mask) {
         int64_t found = tree->table[at] - 1;
         const infoset *s = &tree->infosets[found];
-        if (s->before == sought->before && s->player == sought->player
-            && memcmp(packed_of(tree, found), packed_of(tree, set), size) == 0)
+        if (s->before == before && s->player == player
+            && memcmp(packed_of(tree, found), packed, (size_t)size) == 0)
             break;
     }
     return &tree->table[at];
+}
+
+static int32_t *slot_of_set(const sk_tree *tree, int64_t set)
+{
+    const infoset *s = &tree->infosets[set];
+    return slot_of(tree, s->player, s->before, packed_of(tree, set));
+}
+
+int32_t sk_tree_find(const sk_tree *tree, int player, int32_t before, const uint8_t *packed)
+{
+    return *slot_of(tree, player, before, packed) - 1;
 }
 
 static const char *widen_table(sk_tree *tree)
@@ -55,7 +60,7 @@ static const char *widen_table(sk_tree *tree)
     tree->table = table;
     tree->slots = slots;
     for (int64_t i = 0; i < tree->n_infosets; i++)
-        *slot_of(tree, i) = (int32_t)i + 1;
+        *slot_of_set(tree, i) = (int32_t)i + 1;
     return NULL;
 }
 
@@ -78,7 +83,7 @@ const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t
     int32_t *legal = tree->actions + tree->n_actions;
     int n = tree->game->ops->legal(tree->game, state, legal);
     assert(n > 0 && n <= SK_MOST_ACTIONS);
-    int32_t *slot = slot_of(tree, new);
+    int32_t *slot = slot_of_set(tree, new);
     if (!*slot) {
         if (tree->whole_infosets && new >= tree->whole_infosets)
             return "not the same game when it is played again";
@@ -112,7 +117,7 @@ static const char *enter_terminal(sk_tree *tree, const void *state, const int32_
     tree->terminals++;
     if (returns[0] != -returns[1])
         return "one player does not win what the other loses";
-    if (returns[0] == 0.0f)
+    if (returns[0] == 0.0f || tree->sets_only)
         return NULL;
     const char *wrong = GROW(tree, payoffs, tree->n_payoffs + 1);
     if (!wrong)
@@ -153,10 +158,12 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
             sk_batch_put(tree->kept, top->infoset, state);
             tree->kept_depths[top->infoset] = (int32_t)tree->depth;
         }
-        wrong = wrong ? wrong : GROW(tree, decisions, tree->n_decisions + 1);
+        if (!tree->sets_only)
+            wrong = wrong ? wrong : GROW(tree, decisions, tree->n_decisions + 1);
         if (wrong)
             return wrong;
-        tree->decisions[tree->n_decisions++] = (decision){top->infoset, sequence[!who], chance};
+        if (!tree->sets_only)
+            tree->decisions[tree->n_decisions++] = (decision){top->infoset, sequence[!who], chance};
         top->choices = infoset_end(tree, top->infoset) - tree->infosets[top->infoset].first;
     }
     tree->depth++;
@@ -214,6 +221,8 @@ void sk_tree_keep(sk_tree *tree, sk_batch *states, int32_t *depths)
     tree->whole_infosets = sk_batch_size(states);
     tree->kept_depths = depths;
 }
+
+void sk_tree_sets_only(sk_tree *tree) { tree->sets_only = 1; }
 
 void sk_tree_close(sk_tree *tree)
 {

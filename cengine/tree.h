@@ -57,6 +57,7 @@ typedef struct {
 struct sk_tree {
     const sk_game *game;
     int64_t most_nodes, nodes, terminals;
+    int sets_only; /* histories are counted, and neither payoffs nor decisions are kept */
     memory memory;
 
     payoff *payoffs;
@@ -88,6 +89,11 @@ struct sk_tree {
 /* The information set of `player`, who last chose `before` and now chooses, into *set. */
 const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t before,
                            int32_t *set);
+
+/* The information set of `player`, who last chose `before` and now sees `packed`; -1: there is
+ * none.
+ */
+int32_t sk_tree_find(const sk_tree *tree, int player, int32_t before, const uint8_t *packed);
 
 static inline int32_t infoset_end(const sk_tree *tree, int64_t set)
 {

@@ -17,9 +17,11 @@ import numpy as np
 import stratkit.engine
 from stratkit.engine import Batch, Game, PublicTree, Subgames, Tree
 from stratkit.engine.arbiter import Arbiter
+from stratkit.engine.best_response import BestResponse
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.history import Walk
 from stratkit.engine.mcts import SearchTrees
+from stratkit.engine.phantom import PhantomResponses, PhantomViews
 from stratkit.engine.stratego import VARIANTS, Position
 from stratkit.notation.board import Board
 
@@ -58,6 +60,7 @@ def batch(name: str = "mini", rows: int = 3) -> Batch:
 
 tree = functools.cache(lambda: Tree(Game("kuhn")))
 public_tree = functools.cache(lambda: PublicTree(Game("kuhn")))
+phantom_views = functools.cache(lambda: PhantomViews(Game("dark_hex:2")))
 tiny = functools.cache(lambda: DiplomacyMap(map_text("tiny") or ""))
 
 
@@ -237,7 +240,12 @@ CALLS: dict[str, Callable[[], Any]] = {
     },
     "Tree.__init__": lambda: (
         Tree,
-        {"game": game_of("kuhn"), "most_histories": 10**6, "most_bytes": 10**8},
+        {
+            "game": game_of("kuhn"),
+            "most_histories": 10**6,
+            "most_bytes": 10**8,
+            "sets_only": True,
+        },
     ),
     "Tree.dense": lambda: (tree().dense, {"policy": EDGES()}),
     "Tree.flat": lambda: (tree().flat, {"dense": tree().dense(EDGES())}),
@@ -268,6 +276,34 @@ CALLS: dict[str, Callable[[], Any]] = {
             "reach": sequences(),
             "scratch": sequences(),
         },
+    ),
+    "BestResponse.__init__": lambda: (
+        BestResponse,
+        {
+            "game": tree().game,
+            "player": 0,
+            "tree": tree(),
+            "policy": EDGES(),
+            "most_bytes": 10**8,
+        },
+    ),
+    "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
+    "PhantomViews.observations": lambda: (phantom_views().observations, {"player": 0}),
+    "PhantomViews.__init__": lambda: (PhantomViews, {"game": game_of("dark_hex:2")}),
+    "view_numbers": lambda: {"game": game_of("dark_hex:2")},
+    "PhantomResponses.__init__": lambda: (
+        PhantomResponses,
+        {
+            "game": game_of("dark_hex:2"),
+            "policies": (phantom_views().uniform(), phantom_views().uniform()),
+            "threads": 1,
+        },
+    ),
+    "PhantomResponses.step": lambda: (
+        PhantomResponses(
+            game_of("dark_hex:2"), (phantom_views().uniform(), phantom_views().uniform()), 1
+        ).step,
+        {"pieces": 1},
     ),
     "SearchTrees.__init__": lambda: (
         SearchTrees,

@@ -43,18 +43,25 @@ class Tree:
         actions  int32 [E]      the game's number of each action
         owner    int32 [E]      the set of each action
 
-    Raises `InputError` when the game has more histories, or needs more bytes, than given.
+    With `sets_only` nothing else is kept: no loops over the whole tree, for games whose histories
+    would not find room. Raises `InputError` when the game has more histories, or needs more bytes,
+    than given.
     """
 
     @checked
     def __init__(
-        self, game: Game, most_histories: Most = MAX_HISTORIES, most_bytes: Most = MAX_BYTES
+        self,
+        game: Game,
+        most_histories: Most = MAX_HISTORIES,
+        most_bytes: Most = MAX_BYTES,
+        sets_only: bool = False,
     ) -> None:
         too_large = game.players == 2 and lib.sk_tree_exceeds(game.handle, float(most_histories))
         game.check()
         if too_large:
             raise InputError(_too_large(game, most_histories))
         self.game, self._limits = game, (most_histories, most_bytes)
+        self.sets_only = sets_only
         self._handle = handle = self._opened()
         self._enumerate(handle)
         size = self._size()
@@ -74,7 +81,10 @@ class Tree:
         wrong = lib.sk_tree_open(self.game.handle, *self._limits, opened)
         if wrong != ffi.NULL:
             raise InputError(f"game {self.game.name}: {text(wrong)}")
-        return ffi.gc(opened[0], lib.sk_tree_close)
+        handle = ffi.gc(opened[0], lib.sk_tree_close)
+        if self.sets_only:
+            lib.sk_tree_sets_only(handle)
+        return handle
 
     def _enumerate(self, handle: Any) -> None:
         whole = ffi.new("int32_t *")
@@ -200,6 +210,17 @@ class Tree:
 
     # ---- Loops over the whole tree ----
 
+    @property
+    def handle(self) -> Any:
+        """The tree in C, for walks beside it."""
+        return self._handle
+
+    def _of_histories(self) -> Any:
+        """The tree in C, for what needs its histories. `ValueError`: it has none."""
+        if self.sets_only:
+            raise ValueError("the tree has information sets only")
+        return self._handle
+
     def reach(self, policy: Vector) -> Vector:
         """float64 [1 + E]: the probability that a sequence's player plays it."""
         out = np.empty(len(self.actions) + 1)
@@ -211,21 +232,26 @@ class Tree:
         it, weighted with the probability that chance and the opponent go there."""
         out = np.empty(len(self.actions) + 1)
         lib.sk_tree_payoffs(
-            self._handle, _player(player), self._each_sequence("reach", reach), writable(out)
+            self._of_histories(),
+            _player(player),
+            self._each_sequence("reach", reach),
+            writable(out),
         )
         return out
 
     def weights(self, reach: Vector) -> Vector:
         """float64 [I]: the probability that chance and the opponent get to each set."""
         out = np.empty(len(self))
-        lib.sk_tree_weights(self._handle, self._each_sequence("reach", reach), writable(out))
+        lib.sk_tree_weights(
+            self._of_histories(), self._each_sequence("reach", reach), writable(out)
+        )
         return out
 
     def add_penalties(self, player: int, reach: Vector, penalties: Vector, values: Vector) -> None:
         """Adds to `values` [1 + E] the `penalties` [I] that the opponent pays `player` for acting
         there."""
         lib.sk_tree_add_penalties(
-            self._handle,
+            self._of_histories(),
             _player(player),
             self._each_sequence("reach", reach),
             self._each_set("penalties", penalties),
@@ -273,7 +299,7 @@ class Tree:
         [1 + E]. `keep`: the parts of positive regrets, negative regrets and the average that are
         not forgotten. `average` sums reach, not yet divided by that of the set."""
         lib.sk_cfr(
-            self._handle,
+            self._of_histories(),
             _player(player),
             *three_parts(keep),
             self._each_action("regrets", regrets, filled),

@@ -1,0 +1,75 @@
+"""What a best response wins against a policy, in games too large to be enumerated."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from stratkit.arguments import Between, Player, checked
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.tree import MAX_BYTES, Most, Tree, Vector
+from stratkit.errors import InputError
+
+STEP = 200_000  # histories that are walked through before Python may be interrupted
+
+
+class BestResponse:
+    """A walk through all histories of `game`, a two-player zero-sum game of perfect recall, in
+    which `player` responds to a policy. It keeps no histories but those of the decisions on its
+    path.
+
+    The policy is float64 [E], of the information sets of `tree`, which may be one of sets only;
+    both None: all actions alike. What follows is right when `step` has returned True:
+
+        best       float, what the player wins by its best response
+        value      float, what it wins by its own part of the policy
+        histories  int, that the opponent's part of the policy allows
+        infosets   int, of the player, among them
+        bytes      int, that it took at most
+    """
+
+    @checked
+    def __init__(
+        self,
+        game: Game,
+        player: Player,
+        tree: Tree | None = None,
+        policy: Vector | None = None,
+        most_bytes: Most = MAX_BYTES,
+    ) -> None:
+        if (tree is None) != (policy is None):
+            raise ValueError("policy and tree belong together")
+        self.game, self._tree, self._policy = game, tree, policy
+        opened, null = ffi.new("sk_response **"), ffi.NULL
+        of_tree, of_policy = null, null
+        if tree is not None:
+            if tree.game.handle != game.handle:
+                raise ValueError("tree must be of the same game")
+            of_tree = tree.handle
+            of_policy = pointer("policy", policy, "float64", (len(tree.actions),))
+        wrong = lib.sk_response_open(game.handle, of_tree, of_policy, player, most_bytes, opened)
+        if wrong != null:
+            raise InputError(f"game {game.name}: {text(wrong)}")
+        self._handle = ffi.gc(opened[0], lib.sk_response_close)
+        self._whole = ffi.new("int32_t *")
+        self._read()
+
+    @checked
+    def step(self, histories: Annotated[int, Between(1, 2**31 - 1)] = STEP) -> bool:
+        """Walks through about so many histories more. Whether none is left. `InputError`: it needs
+        more memory than it may have, or the game breaks the rules of games."""
+        wrong = lib.sk_response_walk(self._handle, histories, self._whole)
+        self.game.check()
+        self._read()
+        if wrong != ffi.NULL:
+            raise InputError(f"game {self.game.name}: {text(wrong)}")
+        return bool(self._whole[0])
+
+    def _read(self) -> None:
+        result: Any = ffi.new("sk_response_result *")
+        lib.sk_response_read(self._handle, result)
+        self.best: float = result.best
+        self.value: float = result.value
+        self.histories: int = result.histories
+        self.infosets: int = result.infosets
+        self.bytes: int = result.bytes

@@ -1,0 +1,126 @@
+"""Best responses in phantom games of at most nine cells, to policies that know views only."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from stratkit.arguments import Between, Player, Threads, checked
+from stratkit.arrays import Bytes, Float64s
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, pointer, text
+
+MOST_PIECES = 1 << 20
+
+
+@checked
+def view_numbers(game: Game) -> int:
+    """How many numbers of views a phantom game of at most nine cells has; 0: `game` is none."""
+    return int(lib.sk_phantom_views(game.handle))
+
+
+class PhantomViews:
+    """What the players of a phantom game may see: number v has a digit a cell in base 3, 1 for an
+    own stone, 2 for a stone of the enemy's that the player knows of.
+
+        legal  uint8 [V, cells]: 1 where the player knows of no stone
+
+    Some numbers come up in no game. `ValueError`: it is no phantom game of at most nine cells.
+    """
+
+    @checked
+    def __init__(self, game: Game) -> None:
+        n = view_numbers(game)
+        if not n:
+            raise ValueError(f"game must be a phantom game of at most 9 cells, not {game.name}")
+        self.game = game
+        self._digits = (np.arange(n)[:, None] // 3 ** np.arange(game.actions) % 3).astype(np.uint8)
+        self.legal: Bytes = (self._digits == 0).astype(np.uint8)
+
+    def __len__(self) -> int:
+        """The number of views, V."""
+        return len(self.legal)
+
+    @checked
+    def observations(self, player: Player) -> Bytes:
+        """uint8 [V, observation_bytes]: how `Batch.observe` has them where `player` acts."""
+        out = np.zeros((len(self), self.game.observation_bytes), np.uint8)
+        out[:, player] = 1
+        for stone in (1, 2):
+            out[:, 1 + stone :: 2] = self._digits == stone
+        return out
+
+    def uniform(self) -> Float64s:
+        """float64 [V, cells]: all legal cells alike."""
+        return np.asarray(self.legal / np.maximum(self.legal.sum(1, keepdims=True), 1), np.float64)
+
+
+class PhantomResponses:
+    """Best responses of both players to a policy, `policies` of player 0 and 1, each float64
+    [V, cells] by the numbers of `PhantomViews`. What follows is right when `step` has returned
+    that nothing is left:
+
+        best      of each player, what it wins by its best response
+        values    of each player, what it wins by its own part of the policy
+        infosets  of each player, those of perfect recall
+        bytes     that it took, beside the policies
+    """
+
+    @checked
+    def __init__(self, game: Game, policies: tuple[Float64s, Float64s], threads: Threads) -> None:
+        views = view_numbers(game)
+        if not views:
+            raise ValueError(f"game must be a phantom game of at most 9 cells, not {game.name}")
+        self.game, self._policies = game, policies
+        shape, opened = (views, game.actions), ffi.new("sk_phantom_response **")
+        of_each = [pointer("policies", policy, "float64", shape) for policy in policies]
+        wrong = lib.sk_phantom_response_open(game.handle, *of_each, threads, opened)
+        if opened[0] != ffi.NULL:
+            self._handle = ffi.gc(opened[0], lib.sk_phantom_response_close)
+        if wrong != ffi.NULL:
+            raise MemoryError(text(wrong))
+        self.left: int = lib.sk_phantom_response_pieces(self._handle)
+
+    @checked
+    def step(self, pieces: Annotated[int, Between(1, MOST_PIECES)] = 8) -> int:
+        """Walks through so many pieces more; returns how many are left."""
+        self.left = lib.sk_phantom_response_walk(self._handle, pieces)
+        return self.left
+
+    @cached_property
+    def histories(self) -> int:
+        """All histories of the game."""
+        n = int(lib.sk_phantom_response_histories(self._handle))
+        if n < 0:
+            raise MemoryError
+        return n
+
+    @cached_property
+    def _results(self) -> Any:
+        if self.left:
+            raise ValueError(f"{self.left} pieces are left")
+        out = ffi.new("sk_response_result[2]")
+        lib.sk_phantom_response_read(self._handle, out)
+        return out
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """What each player wins by its best response."""
+        return self._results[0].best, self._results[1].best
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """What each player wins by its own part of the policy."""
+        return self._results[0].value, self._results[1].value
+
+    @property
+    def infosets(self) -> tuple[int, int]:
+        """Information sets of each player."""
+        return self._results[0].infosets, self._results[1].infosets
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the walk."""
+        return int(self._results[0].bytes)
