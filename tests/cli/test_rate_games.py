@@ -214,7 +214,7 @@ def test_wrong_command_lines(games: pathlib.Path, tmp_path: pathlib.Path) -> Non
         assert (done.status, done.error_line) == (2, f"rate: {line}")
     for number in (0, 101):
         done = run("rate", "--games", number, "--html", path, games)
-        assert done.status == 2 and "1<=x<=100" in done.error_line
+        assert done.status == 2 and "from 1 to 100" in done.error_line
     assert not path.exists()
 
 
