@@ -343,7 +343,7 @@ def test_the_words_of_selections_are_those_of_records() -> None:
     from stratkit.engine.stratego import VARIANTS
     from stratkit.notation.gravon_words import KINDS, REASONS
 
-    assert set(options.VARIANTS) == {*VARIANTS, *KINDS}
+    assert set(options.WORDS_OF_VARIANTS) == {*VARIANTS, *KINDS}
     page = (SAMPLES.parent / "games.md").read_text()
     not_played_out = set(re.findall(r"^\| `(\w+)` \| `", page, re.M))
     assert {"resigned", "agreed", "silence"} < not_played_out
