@@ -17,6 +17,7 @@ from stratkit.errors import nearest
 
 T = TypeVar("T")
 MAX_COUNT = 2**31 - 1
+REQUIRED = dataclasses.MISSING  # the default of an option that must be given
 
 
 class Kind(NamedTuple):
@@ -81,6 +82,22 @@ def option(default: Any, kind: Kind, help: str, needs: str | None = None) -> Any
 def same(cls: type, name: str, default: Any) -> Any:
     """A field that another dataclass declares, with another default."""
     (metadata,) = (one.metadata for one in dataclasses.fields(cls) if one.name == name)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def usage(text: str, help: str, kind: Kind | None = None, default: Any = None) -> Any:
+    """A field of a dataclass of a command's options, of which `cli.options` makes click's.
+
+    text     as in the manual, `-o, --output FILE`; with neither a value nor a kind, of a flag
+    help     a sentence
+    kind     its values; None: any text
+    default  `REQUIRED`: it must be given; (): it may be given several times; or a function
+    """
+    metadata = {"usage": (text, help, kind)}
+    if kind is default is None and all(word.startswith("-") for word in text.split()):
+        default = False
+    if callable(default):
+        return dataclasses.field(default_factory=default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stratkit.declared import Kind, one_of, whole
+from stratkit.declared import REQUIRED, Kind, one_of, whole
 from stratkit.errors import InputError, UsageError, nearest
 from stratkit.netnames import NETS, check_new_net
 
@@ -127,6 +128,29 @@ def option(
         type = Value(type)
     settings |= {"is_flag": True} if metavar is type is None else {"type": type}
     return click.option(*names, *filter(None, [name]), metavar=metavar, help=help, **settings)
+
+
+def options_from(cls: type, **own: Any) -> Callable[[Function], Function]:
+    """The options that a dataclass declares (`declared.usage`), in the order of its
+    fields and under their names. `own`: by field, a type of click's own; or the option itself,
+    where several commands have it."""
+    made = []
+    for field in dataclasses.fields(cls):
+        special = own.get(field.name)
+        if special and not isinstance(special, click.ParamType):
+            made.append(special)
+        elif "usage" in field.metadata:
+            usage, help, kind = field.metadata["usage"]
+            made.append(option(usage, help, special or kind, field.name, **_default_of(field)))
+    return options(*made)
+
+
+def _default_of(field: dataclasses.Field[Any]) -> dict[str, Any]:
+    if field.default_factory is not dataclasses.MISSING:
+        return {"default": field.default_factory}
+    if field.default is REQUIRED:
+        return {"required": True}
+    return {"multiple": True} if field.default == () else {"default": field.default}
 
 
 def options(*some: Callable[[Function], Function]) -> Callable[[Function], Function]:

@@ -11,96 +11,23 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import option
+from stratkit.cli.options import options_from
 from stratkit.cli.tool import Tool, run
-from stratkit.declared import number, one_of, whole
 from stratkit.errors import InputError, error_context, printable
+from stratkit.rating.options import TABLES, RateOptions
 from stratkit.storage.streams import STDOUT, input_name, open_output, open_plain
 
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
-    from stratkit.rating.options import RateOptions
     from stratkit.rating.report import RatingReport
     from stratkit.rating.tables import ReportTable
 
-TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
 MAX_WARNINGS = 5
 
 
 @click.command(cls=Tool)
 @click.argument("games", metavar="GAMES...", nargs=-1, required=True)
-@option(
-    "--anchor NAME[=ELO][~SIGMA]",
-    "Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
-    name="anchors",
-    multiple=True,
-)
-@option(
-    "--intervals",
-    "Of differences from the anchors (default, if there are any) or from the mean.",
-    one_of("anchors", "mean"),
-)
-@option(
-    "--confidence P",
-    "Of the intervals (default: .95).",
-    number(above=0, below=1),
-    default=0.95,
-)
-@option(
-    "--prior GAMES",
-    "Let everyone have so many draws with one player made up, so that ratings are finite.",
-    whole(0, 10**6),
-    default=0,
-)
-@option(
-    "--first-move ELO|fit",
-    "What the first move is worth (default: 0).",
-    number(-1000, below=1000, none="fit"),
-    default="0",
-)
-@option(
-    "--draws SHARE|fit",
-    "How often equals draw (default: 0, a draw is half a win).",
-    number(0, below=1, none="fit"),
-    default="0",
-)
-@option("--method", "Default: ml.", one_of("ml", "elo"), default="ml")
-@option("--k K", "The K of --method elo (default: 1).", number(above=0, most=1000), default=1.0)
-@option("--mixed-rules", "Rate games of other rules together.")
-@option("--include NAME", "Rate these only, e.g. 'run@*'.", multiple=True)
-@option("--exclude NAME", "Leave these players out.", multiple=True)
-@option("--rename OLD=NEW", "Call, or count, OLD as NEW.", multiple=True)
-@option("--least-games N", "Leave out who has fewer games.", whole(0), default=0)
-@option(
-    "--table",
-    f"Print this table: {', '.join(TABLES)} (default: the first two).",
-    one_of(*TABLES),
-    name="tables",
-    multiple=True,
-)
-@option("--versus NAME", "Print this player's results against all others.")
-@option(
-    "--score WORD",
-    "Games of more than two players: mean scores by squares, or by draw-size.",
-    one_of("squares", "draw-size"),
-)
-@option(
-    "--check",
-    "Play all games again, and leave out those whose moves deny their result.",
-    name="check_games",
-)
-@option("--json", "Print JSON instead of tables.", name="as_json")
-@option("--csv", "Print one table as CSV.", name="as_csv")
-@option("--html FILE.html", "Write tables and pictures into a page.")
-@option(
-    "--games N",
-    "Let N games of one player be stepped through in the page, its losses first.",
-    whole(1, 100),
-    name="shown",
-)
-@option("--plot FILE", "Draw the ratings into FILE.png or FILE.svg.")
-@option("--curve FILE", "Draw checkpoints' ratings over their steps, a line for each run.")
-@option("-f, --force", "Overwrite existing files.")
+@options_from(RateOptions)
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Rates players by their GAMES: maximum-likelihood Elo of the whole pool, with intervals.
@@ -108,7 +35,6 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     GAMES are game records, or results in PGN or CSV; `-` is standard input.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
-    from stratkit.rating.options import RateOptions
 
     given = {
         name for name in values if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -1,4 +1,4 @@
-"""What `rate` is asked for, and whether it makes sense."""
+"""What `rate` is asked for, and whether it makes sense. Imports no numpy: `--help` needs it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import math
 import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from stratkit.declared import number, one_of, usage, whole
 from stratkit.errors import UsageError, nearest_or_all
 from stratkit.pictures import form_of
-from stratkit.rating.elo import Anchor
 
+if TYPE_CHECKING:
+    from stratkit.rating.elo import Anchor
+
+TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
 WITH_SCORE = {"games", "score", "as_json", "mixed_rules", "quiet", "verbose"}
 MAX_ELO, MIN_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
@@ -18,38 +23,82 @@ MAX_ELO, MIN_SIGMA = 4000.0, 0.01  # farther apart than games could place anybod
 
 @dataclass(frozen=True, kw_only=True)
 class RateOptions:
-    """The options of `rate`; the fields are called as they are.
+    """The options of `rate`.
 
     `games` are the files of records and `shown` is --games; `first_move` and `draws` are None to be
     fitted; `given` has the names of the fields that the command line set.
     """
 
     games: tuple[str, ...]
-    anchors: tuple[str, ...]
-    intervals: str | None
-    confidence: float
-    prior: int
-    first_move: float | None
-    draws: float | None
-    method: str
-    k: float
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    rename: tuple[str, ...]
-    least_games: int
-    tables: tuple[str, ...]
-    versus: str | None
-    as_json: bool
-    as_csv: bool
-    html: str | None
-    shown: int | None
-    plot: str | None
-    curve: str | None
-    force: bool
-    score: str | None
-    mixed_rules: bool
-    check_games: bool
     given: Set[str]
+    anchors: tuple[str, ...] = usage(
+        "--anchor NAME[=ELO][~SIGMA]",
+        "Give this player the rating ELO (default: 0), exactly or give or take SIGMA.",
+        default=(),
+    )
+    intervals: str | None = usage(
+        "--intervals",
+        "Of differences from the anchors (default, if there are any) or from the mean.",
+        one_of("anchors", "mean"),
+    )
+    confidence: float = usage(
+        "--confidence P", "Of the intervals (default: .95).", number(above=0, below=1), 0.95
+    )
+    prior: int = usage(
+        "--prior GAMES",
+        "Let everyone have so many draws with one player made up, so that ratings are finite.",
+        whole(0, 10**6),
+        0,
+    )
+    first_move: float | None = usage(
+        "--first-move ELO|fit",
+        "What the first move is worth (default: 0).",
+        number(-1000, below=1000, none="fit"),
+        0.0,
+    )
+    draws: float | None = usage(
+        "--draws SHARE|fit",
+        "How often equals draw (default: 0, a draw is half a win).",
+        number(0, below=1, none="fit"),
+        0.0,
+    )
+    method: str = usage("--method", "Default: ml.", one_of("ml", "elo"), "ml")
+    k: float = usage(
+        "--k K", "The K of --method elo (default: 1).", number(above=0, most=1000), 1.0
+    )
+    mixed_rules: bool = usage("--mixed-rules", "Rate games of other rules together.")
+    include: tuple[str, ...] = usage("--include NAME", "Rate these only, e.g. 'run@*'.", default=())
+    exclude: tuple[str, ...] = usage("--exclude NAME", "Leave these players out.", default=())
+    rename: tuple[str, ...] = usage("--rename OLD=NEW", "Call, or count, OLD as NEW.", default=())
+    least_games: int = usage("--least-games N", "Leave out who has fewer games.", whole(0), 0)
+    tables: tuple[str, ...] = usage(
+        "--table",
+        f"Print this table: {', '.join(TABLES)} (default: the first two).",
+        one_of(*TABLES),
+        (),
+    )
+    versus: str | None = usage("--versus NAME", "Print this player's results against all others.")
+    score: str | None = usage(
+        "--score WORD",
+        "Games of more than two players: mean scores by squares, or by draw-size.",
+        one_of("squares", "draw-size"),
+    )
+    check_games: bool = usage(
+        "--check", "Play all games again, and leave out those whose moves deny their result."
+    )
+    as_json: bool = usage("--json", "Print JSON instead of tables.")
+    as_csv: bool = usage("--csv", "Print one table as CSV.")
+    html: str | None = usage("--html FILE.html", "Write tables and pictures into a page.")
+    shown: int | None = usage(
+        "--games N",
+        "Let N games of one player be stepped through in the page, its losses first.",
+        whole(1, 100),
+    )
+    plot: str | None = usage("--plot FILE", "Draw the ratings into FILE.png or FILE.svg.")
+    curve: str | None = usage(
+        "--curve FILE", "Draw checkpoints' ratings over their steps, a line for each run."
+    )
+    force: bool = usage("-f, --force", "Overwrite existing files.")
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
@@ -109,10 +158,12 @@ class RateOptions:
 
 def parse_anchor(text: str, names: Sequence[str]) -> Anchor:
     """Reads NAME[=ELO][~SIGMA]; a name may contain `=` and `~`. Raises `UsageError`."""
+    from stratkit.rating.elo import Anchor
+
     rest, tilde, sigma = text.rpartition("~")
-    for whole, spread in ((text, None), (rest, sigma))[: 1 + bool(tilde)]:
-        name, _, elo = whole.rpartition("=")
-        for known, value in ((whole, "0"), (name, elo)):
+    for given, spread in ((text, None), (rest, sigma))[: 1 + bool(tilde)]:
+        name, _, elo = given.rpartition("=")
+        for known, value in ((given, "0"), (name, elo)):
             if known in names and not (spread is None and "~" in value):
                 rating = _number(value, "rating", -MAX_ELO)
                 wide = 0.0 if spread is None else _number(spread, "SIGMA", MIN_SIGMA)
