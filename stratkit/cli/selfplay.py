@@ -14,13 +14,12 @@ from stratkit.cli.options import (
     Text,
     device_option,
     open_option,
-    option,
+    options_from,
     seed_option,
 )
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.tool import Tool, run
-from stratkit.declared import Kind, one_of, whole
-from stratkit.play import MAX_SLOTS
+from stratkit.play.options import ITSELF, SelfplayOptions
 from stratkit.players.registry import KINDS, words_of
 from stratkit.storage.streams import (
     descriptor_of,
@@ -32,100 +31,26 @@ from stratkit.storage.streams import (
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
-    from stratkit.play.options import SelfplayOptions
     from stratkit.play.seating import Opening
     from stratkit.storage.episodes import Episodes
 
 
-def _part(text: str) -> tuple[int, int]:
-    part, _, parts = text.partition("/")
-    one, several = whole(1, 10**9).read(part), whole(1, 10**9).read(parts)
-    if one > several:
-        raise ValueError
-    return one, several
-
-
-PART = Kind("I/N", "I/N with I from 1 to N", _part, lambda part: part)
-
-
 @click.command(cls=Tool, short_help="Play games of a policy against itself.")
-@option("--game G", "The game to play.", GAME_NAME, required=True)
-@option("-n GAMES", "How many games.", whole(0, 2**62), name="games")
-@option("--follow", "Play on as the learner publishes new weights in RUN (--policy).")
-@option(
-    "--policy P",
-    "random, heuristic, a player that comes with stratkit, a checkpoint or a RUN, whose online "
-    "network plays (default: random).",
-    Text("random", "heuristic"),
-    default="random",
+@options_from(
+    SelfplayOptions,
+    game=GAME_NAME,
+    policy=Text("random", "heuristic"),
+    actors=Text(),
+    opponents=Text(*words_of(KINDS), "itself"),
+    open=open_option,
+    seed=seed_option,
+    device=device_option,
 )
-@option(
-    "--search KEYS",
-    "Write no episodes, but examples of values at public belief states, for train --algorithm "
-    "rebel: cfr, cfr-avg or flop, with iterations= and depth=.",
-)
-@option(
-    "--actors KEYS",
-    "Keys of a PLAYER by which the policy is played, such as search=pc-pimc,worlds=4,nodes=50 "
-    "(default: those that a followed learner publishes, or none).",
-    Text(),
-)
-@option(
-    "--opponent PLAYER",
-    "A frozen player of match on all sides but one, the next one in every game: only the policy's "
-    "own decisions are learned from. Several take turns; itself is the policy.",
-    Text(*words_of(KINDS), "itself"),
-    name="opponents",
-    multiple=True,
-)
-@option("--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin.")
-@open_option
-@seed_option
-@option("--first-game K", "Number of the first game.", whole(0, 2**62), default=0)
-@option("--part", "Play part I of N of the games, for N processes.", PART)
-@option(
-    "--max-ahead N",
-    "With --follow: stay at most N episodes ahead of the learner (default: 8 times what it "
-    "consumes between two publications).",
-    whole(1),
-)
-@option(
-    "--slots N",
-    "Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
-    whole(1, MAX_SLOTS),
-)
-@option(
-    "--threads N",
-    "Threads of the engine and of networks (default: 1).",
-    whole(1, 1024),
-    default=1,
-)
-@device_option
-@option(
-    "--precision WORD",
-    "Numbers of the network's layers: f32 or bf16 (default: f32; cuda: bf16).",
-    one_of("f32", "bf16"),
-)
-@option("--max-actions N", "Cut games after N actions.", whole(1))
-@option(
-    "--slice N",
-    "Hand on games that go on, too, N actions at a time, to train --algorithm mmd.",
-    whole(1),
-)
-@option(
-    "--shard N",
-    "Episodes a file, if the output is a folder (default: 1024).",
-    whole(1),
-    default=1024,
-)
-@option("-o, --output FILE|DIR", "Write to a file, or shards to a folder.", default="-")
-@option("-f, --force", "Overwrite FILE if it exists.")
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
     from stratkit.cli.options import read_player
     from stratkit.match import PLAYERS
-    from stratkit.play.options import ITSELF, SelfplayOptions
 
     given["opponents"] = tuple(
         None if text == ITSELF else read_player(text) for text in given["opponents"]

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stratkit.declared import REQUIRED, one_of, usage, whole
 from stratkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,19 +29,28 @@ def _selects(selection: Selection) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """The options of `fenfs convert`; the fields are called as they are."""
+    """The options of `fenfs convert`."""
 
-    to: str
-    selection: Selection
-    view: str | None = None
-    moved: bool = False
-    ply: tuple[int, int] | None = None
-    salvage: bool = False
+    inputs: tuple[str, ...] = ()
+    to: str = usage(
+        "--to",
+        "fenfs: a line for each position; setups: a line for each side; games: game records;"
+        " csv: a line for each action; episodes: for `train`; gsn, xml: Gravon's logs;"
+        " json: games of Diplomacy.",
+        one_of("fenfs", "setups", "games", "csv", EPISODES, *FILES),
+        REQUIRED,
+    )
+    view: str | None = usage(
+        "--view", "Who sees the positions (default: observer).", one_of(*VIEWS)
+    )
+    moved: bool = usage("--moved", "Say in a fourth word which pieces have moved.")
+    ply: tuple[int, int] | None = usage("--ply RANGE", "Only these positions of each game.")
+    salvage: bool = usage("--salvage", "Of faulty games keep the moves before the fault.")
     strict: bool = False
+    selection: Selection
     jobs: int = 1
     output: str = "-"
     force: bool = False
-    inputs: tuple[str, ...] = ()
 
     @property
     def selects(self) -> bool:
@@ -56,53 +66,66 @@ class ConvertOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ListOptions:
-    """The options of `fenfs list`; the fields are called as they are."""
+    """The options of `fenfs list`."""
 
-    selection: Selection
-    as_json: bool
-    jobs: int
     inputs: tuple[str, ...]
+    selection: Selection
+    as_json: bool = usage("--json", "Print JSON instead of a table.")
+    jobs: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayOptions:
-    """The options of `fenfs replay`; the fields are called as they are."""
+    """The options of `fenfs replay`."""
 
+    inputs: tuple[str, ...]
     selection: Selection
-    explain: str | None
+    explain: str | None = usage(
+        "--explain PLAYER", "Add what a network would have played; PLAYER as in match(1)."
+    )
     output: str
     force: bool
-    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions:
-    """The options of `fenfs check`; the fields are called as they are."""
+    """The options of `fenfs check`."""
 
+    inputs: tuple[str, ...]
     selection: Selection
-    two_squares: int
-    salvage: str | None
-    force: bool
+    two_squares: int = usage(
+        "--two-squares N",
+        "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
+        whole(0, 100),
+        5,
+    )
+    salvage: str | None = usage(
+        "--salvage FOLDER", "Write the sound part of every file into FOLDER."
+    )
+    force: bool = usage("-f, --force", "Overwrite files in FOLDER.")
     strict: bool
     jobs: int
-    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatsOptions:
-    """The options of `fenfs stats`; the fields are called as they are."""
+    """The options of `fenfs stats`."""
 
-    selection: Selection
-    versus: tuple[str, ...]
-    all_players: bool
-    attacks: bool
-    scores: bool
-    maps: bool
-    as_json: bool
-    plot: str | None
-    force: bool
-    jobs: int
     inputs: tuple[str, ...]
+    selection: Selection
+    versus: tuple[str, ...] = usage(
+        "--versus INPUT", "Compare with INPUT, in a second column.", default=()
+    )
+    all_players: bool = usage("--players", "Print a table of the players.")
+    attacks: bool = usage("--attacks", "Print how each player attacks what it knows.")
+    scores: bool = usage("--scores", "Print how setups scored, and flags on each square.")
+    maps: bool = usage("--maps", "Print how often each piece stands on each square.")
+    as_json: bool = usage("--json", "Print JSON instead of tables.")
+    plot: str | None = usage(
+        "--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg."
+    )
+    force: bool = usage("-f, --force", "Overwrite an existing FILE.")
+    jobs: int
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
@@ -114,18 +137,27 @@ class StatsOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions:
-    """The options of `fenfs show`; the fields are called as they are."""
+    """The options of `fenfs show`."""
 
+    input: str
+    view: str | None = usage("--view", "Who looks (default: the FENfS's own view).", one_of(*VIEWS))
+    ply: int | None = usage("--ply N", "Show a game after N plies (default: at its end).", whole(0))
+    last: str | None = usage("--last MOVE", "Mark this move, like A4A5 (a game's own is known).")
+    explain: str | None = usage(
+        "--explain PLAYER", "Print what a network would play, and why; PLAYER as in match(1)."
+    )
+    style: str | None = usage(
+        "--style", "The characters (default: ascii).", one_of("ascii", "unicode")
+    )
+    colour: str = usage(
+        "--colour",
+        "Colours of the sides (default: auto, at a terminal).",
+        one_of("auto", "always", "never"),
+        "auto",
+    )
     selection: Selection
-    view: str | None
-    ply: int | None
-    last: str | None
-    explain: str | None
-    style: str | None
-    colour: str
     output: str
     force: bool
-    input: str
 
     @property
     def selects(self) -> bool:

@@ -6,8 +6,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stratkit.declared import REQUIRED, Kind, one_of, usage, whole
 from stratkit.errors import UsageError
 from stratkit.models.shipped import SHIPPED
+from stratkit.play import MAX_SLOTS
 from stratkit.players.registry import NETWORK, kind_of, parse_keys
 from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
 
@@ -15,35 +17,93 @@ RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
 ITSELF = "itself"  # among the opponents: the policy
 
 
+def _part(text: str) -> tuple[int, int]:
+    part, _, parts = text.partition("/")
+    one, several = whole(1, 10**9).read(part), whole(1, 10**9).read(parts)
+    if one > several:
+        raise ValueError
+    return one, several
+
+
+PART = Kind("I/N", "I/N with I from 1 to N", _part, lambda part: part)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SelfplayOptions:
-    """The options of `selfplay`; the fields are called as they are, but for one.
+    """The options of `selfplay`.
 
     opponents   who has the other sides, by turns; None is the policy itself
     """
 
-    game: str
-    games: int | None
-    follow: bool
-    policy: str
-    actors: str | None
-    opponents: tuple[PlayerSpec | None, ...]
-    search: str | None
-    setups: str | None
+    game: str = usage("--game G", "The game to play.", default=REQUIRED)
+    games: int | None = usage("-n GAMES", "How many games.", whole(0, 2**62))
+    follow: bool = usage(
+        "--follow", "Play on as the learner publishes new weights in RUN (--policy)."
+    )
+    policy: str = usage(
+        "--policy P",
+        "random, heuristic, a player that comes with stratkit, a checkpoint or a RUN, whose online "
+        "network plays (default: random).",
+        default="random",
+    )
+    search: str | None = usage(
+        "--search KEYS",
+        "Write no episodes, but examples of values at public belief states, for train --algorithm "
+        "rebel: cfr, cfr-avg or flop, with iterations= and depth=.",
+    )
+    actors: str | None = usage(
+        "--actors KEYS",
+        "Keys of a PLAYER by which the policy is played, such as search=pc-pimc,worlds=4,nodes=50 "
+        "(default: those that a followed learner publishes, or none).",
+    )
+    opponents: tuple[PlayerSpec | None, ...] = usage(
+        "--opponent PLAYER",
+        "A frozen player of match on all sides but one, the next one in every game: only the "
+        "policy's own decisions are learned from. Several take turns; itself is the policy.",
+        default=(),
+    )
+    setups: str | None = usage(
+        "--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin."
+    )
     open: int | None
     seed: int
-    first_game: int
-    part: tuple[int, int] | None
-    max_ahead: int | None
-    slots: int | None
-    threads: int
+    first_game: int = usage("--first-game K", "Number of the first game.", whole(0, 2**62), 0)
+    part: tuple[int, int] | None = usage(
+        "--part", "Play part I of N of the games, for N processes.", PART
+    )
+    max_ahead: int | None = usage(
+        "--max-ahead N",
+        "With --follow: stay at most N episodes ahead of the learner (default: 8 times what it "
+        "consumes between two publications).",
+        whole(1),
+    )
+    slots: int | None = usage(
+        "--slots N",
+        "Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
+        whole(1, MAX_SLOTS),
+    )
+    threads: int = usage(
+        "--threads N", "Threads of the engine and of networks (default: 1).", whole(1, 1024), 1
+    )
     device: str
-    precision: str | None
-    max_actions: int | None
-    slice: int | None
-    shard: int
-    output: str
-    force: bool
+    precision: str | None = usage(
+        "--precision WORD",
+        "Numbers of the network's layers: f32 or bf16 (default: f32; cuda: bf16).",
+        one_of("f32", "bf16"),
+    )
+    max_actions: int | None = usage("--max-actions N", "Cut games after N actions.", whole(1))
+    slice: int | None = usage(
+        "--slice N",
+        "Hand on games that go on, too, N actions at a time, to train --algorithm mmd.",
+        whole(1),
+    )
+    shard: int = usage(
+        "--shard N", "Episodes a file, if the output is a folder (default: 1024).", whole(1), 1024
+    )
+    output: str = usage(
+        "-o, --output FILE|DIR", "Write to a file, or shards to a folder.", default="-"
+    )
+    force: bool = usage("-f, --force", "Overwrite FILE if it exists.")
 
     @property
     def rules(self) -> dict[str, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from stratkit.players.testtime.options import PostProcessing
 from stratkit.setups.constraints import Constraints, constraints_of
 from stratkit.setups.given import FileSetups, numbers_between, numbers_read
 from stratkit.setups.numbering import number_of
+from stratkit.setups.options import MODEL, NUMBER, SEARCH, UNIFORM, DeployOptions
 from stratkit.setups.placing import PlacedSetups
 from stratkit.setups.source import Entropy, MirroredSource, Setups, SetupSource, setups_of
 from stratkit.setups.uniform import UniformSetups
@@ -29,46 +29,8 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of what --json prints
 ROWS = 64  # positions that a network evaluates at a time
-UNIFORM, NUMBER, MODEL, SEARCH = "uniform", "number:", "model:", "search,"
 
 Logprobs = Float64s | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeployOptions:
-    """The options of `deploy-gen`."""
-
-    game: str
-    count: int | None
-    source: str
-    once: bool
-    mirror: bool
-    fixed: tuple[str, ...]
-    forbidden: tuple[str, ...]
-    unique: bool
-    numbered: bool
-    logprob: bool
-    as_json: bool
-    seed: int
-    output: str
-    force: bool
-
-    def check(self) -> None:
-        """`UsageError`: options that do not go together, or too few."""
-        numbers = self.source.startswith(NUMBER)
-        if numbers and (self.mirror or self.fixed or self.forbidden):
-            raise UsageError(
-                "a number says all of a setup: no --mirror, --fix or --forbid with number:"
-            )
-        if self.source.startswith(SEARCH):
-            if self.mirror or self.unique:
-                raise UsageError(
-                    "a book is of pairs of setups: no --mirror or --unique with search"
-                )
-            if self.count is not None and self.count % 2:
-                raise UsageError("a book needs two setups a game, red's and blue's: -n is even")
-        if self.count is None and not self.once and not numbers:
-            raise UsageError("missing option '-n': how many setups?")
 
 
 def generate(options: DeployOptions, read_player: ReadPlayer, warn: Say, say: Say) -> None:

@@ -8,23 +8,13 @@ import click
 
 from stratkit.cli.fenfs.options import jobs_option, pop_selection, selecting, strict_option
 from stratkit.cli.messages import note, warn
-from stratkit.cli.options import option
+from stratkit.cli.options import options_from
 from stratkit.cli.tool import Tool
-from stratkit.declared import whole
+from stratkit.convert.options import CheckOptions
 
 
 @click.command(cls=Tool)
-@selecting
-@option(
-    "--two-squares N",
-    "How often a piece of a log may cross one border in a row; 0: any number (default: 5).",
-    whole(0, 100),
-    default=5,
-)
-@option("--salvage FOLDER", "Write the sound part of every file into FOLDER.")
-@option("-f, --force", "Overwrite files in FOLDER.")
-@strict_option
-@jobs_option
+@options_from(CheckOptions, selection=selecting, strict=strict_option, jobs=jobs_option)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def check(**given: Any) -> int:
     """Check files: exit status 0 only if all are sound, 3 otherwise.
@@ -33,6 +23,5 @@ def check(**given: Any) -> int:
     of such files, or - (stdin). Moves that only a repetition rule forbids are told, and no fault.
     """
     from stratkit.convert.check import run_check
-    from stratkit.convert.options import CheckOptions
 
     return run_check(CheckOptions(selection=pop_selection(given), **given), warn, note)

@@ -8,16 +8,15 @@ import click
 
 from stratkit.cli.fenfs.options import jobs_option, pop_selection, selecting
 from stratkit.cli.messages import warn
-from stratkit.cli.options import option
+from stratkit.cli.options import options_from
 from stratkit.cli.tool import Tool
+from stratkit.convert.options import ListOptions
 from stratkit.errors import error_context
 from stratkit.storage.streams import STDOUT
 
 
 @click.command("list", cls=Tool)
-@selecting
-@option("--json", "Print JSON instead of a table.", name="as_json")
-@jobs_option
+@options_from(ListOptions, selection=selecting, jobs=jobs_option)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def list_games(**given: Any) -> int:
     """List games, a line for each: its number, date, players, result, ending, plies and file.
@@ -26,7 +25,6 @@ def list_games(**given: Any) -> int:
     or - (stdin). Other commands take the number with --game.
     """
     from stratkit.convert.listing import run_list
-    from stratkit.convert.options import ListOptions
 
     def write(line: str) -> None:
         with error_context(STDOUT, only=OSError):

@@ -8,15 +8,14 @@ import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
 from stratkit.cli.messages import warn
-from stratkit.cli.options import option, output_options
+from stratkit.cli.options import options_from, output_options
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.tool import Tool
+from stratkit.convert.options import ReplayOptions
 
 
 @click.command(cls=Tool)
-@selecting
-@option("--explain PLAYER", "Add what a network would have played; PLAYER as in match(1).")
-@output_options
+@options_from(ReplayOptions, selection=selecting, output=output_options)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def replay(**given: Any) -> int:
     """Make one HTML file of a game, to step through it in a browser; it needs nothing else.
@@ -24,7 +23,6 @@ def replay(**given: Any) -> int:
     INPUT is a .gsn or .xml log, a file of game records or episodes, a zip or folder of such files,
     or - (stdin).
     """
-    from stratkit.convert.options import ReplayOptions
     from stratkit.convert.replay import run_replay
 
     options = ReplayOptions(selection=pop_selection(given), **given)

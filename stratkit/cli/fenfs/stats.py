@@ -8,23 +8,15 @@ import click
 
 from stratkit.cli.fenfs.options import jobs_option, pop_selection, selecting
 from stratkit.cli.messages import warn
-from stratkit.cli.options import option
+from stratkit.cli.options import options_from
 from stratkit.cli.tool import Tool
+from stratkit.convert.options import StatsOptions
 from stratkit.errors import error_context
 from stratkit.storage.streams import STDOUT
 
 
 @click.command(cls=Tool)
-@selecting
-@option("--versus INPUT", "Compare with INPUT, in a second column.", multiple=True)
-@option("--players", "Print a table of the players.", name="all_players")
-@option("--attacks", "Print how each player attacks what it knows.")
-@option("--scores", "Print how setups scored, and flags on each square.")
-@option("--maps", "Print how often each piece stands on each square.")
-@option("--json", "Print JSON instead of tables.", name="as_json")
-@option("--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg.")
-@option("-f, --force", "Overwrite an existing FILE.")
-@jobs_option
+@options_from(StatsOptions, selection=selecting, jobs=jobs_option)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 def stats(**given: Any) -> int:
     """Count games and setups.
@@ -32,7 +24,6 @@ def stats(**given: Any) -> int:
     INPUT is a .gsn or .xml log, a file of game records, episodes, setups or FENfS, a zip or folder
     of such files, or - (stdin). Of FENfS only starts of games count, for their setups.
     """
-    from stratkit.convert.options import StatsOptions
     from stratkit.convert.stats import run_stats
 
     options = StatsOptions(selection=pop_selection(given), **given)
