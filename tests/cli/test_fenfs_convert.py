@@ -340,14 +340,14 @@ def test_the_words_of_selections_are_those_of_records() -> None:
     """The options' lists are written by hand, so that --help is fast: here are their sources."""
     from stratkit.cli.fenfs import options
     from stratkit.engine import Game
-    from stratkit.engine.stratego import WORDS_OF_VARIANTS
+    from stratkit.engine.stratego import VARIANTS
     from stratkit.notation.gravon_words import KINDS, REASONS
 
     assert set(options.WORDS_OF_VARIANTS) == {*VARIANTS, *KINDS}
     page = (SAMPLES.parent / "games.md").read_text()
     not_played_out = set(re.findall(r"^\| `(\w+)` \| `", page, re.M))
     assert {"resigned", "agreed", "silence"} < not_played_out
-    engine = {ending for name in WORDS_OF_VARIANTS for ending in Game(name).endings} - {""}
+    engine = {ending for name in VARIANTS for ending in Game(name).endings} - {""}
     assert set(options.ENDINGS) == engine | set(REASONS.values()) | not_played_out | {"cut"}
 
 
