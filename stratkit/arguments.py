@@ -35,7 +35,6 @@ MAX_THREADS = 1024
 Seed = Annotated[int, Between(0, 2**64 - 1)]
 Int32 = Annotated[int, Between(-(2**31), 2**31 - 1)]
 Int64 = Annotated[int, Between(-(2**63), 2**63 - 1)]
-Index = Annotated[int, Between(0, 2**31 - 1)]
 Count = Annotated[int, Between(1, 2**31 - 1)]
 Threads = Annotated[int, Between(1, MAX_THREADS)]
 Player = Annotated[int, Between(0, 1)]  # of two

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any, NoReturn
 
@@ -10,11 +9,20 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import command_to_go_on, is_live, is_talkative, say, warn
-from stratkit.cli.options import GAME_NAME, Text, open_option, option, seed_option
+from stratkit.cli.options import (
+    GAME_NAME,
+    Text,
+    open_option,
+    option,
+    options,
+    options_from,
+    seed_option,
+)
 from stratkit.cli.tool import Tool, run
 from stratkit.declared import Kind, one_of, whole
 from stratkit.errors import error_context
-from stratkit.match import MAX_GAMES, PLAYERS
+from stratkit.match import PLAYERS
+from stratkit.match.options import MatchOptions
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
 
@@ -37,77 +45,28 @@ LIMIT = Kind(
     lambda plies: plies,
 )
 
+# The rules that a match may change.
+rule_options = options(
+    option(
+        "--two-squares",
+        "How often a piece may cross one border in a row (default: as the game has it).",
+        one_of("3", "5", "off"),
+    ),
+    option("--more-squares", "Whether endless chases are illegal.", one_of("on", "off")),
+    option("--max-plies N|off", "Draw after N plies.", LIMIT),
+    option(
+        "--max-no-attack N|off", "Draw after N plies without an attack.", LIMIT, name="max_quiet"
+    ),
+    open_option,
+)
+
 
 @click.command(
     cls=MatchTool,
     short_help="Play matches between players, and record every game.",
 )
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
-@option(
-    "-n GAMES",
-    "Games a pairing, rounded up so that all seats are played equally often.",
-    whole(1, MAX_GAMES),
-    name="games",
-)
-@option("--game G", "The game to play.", GAME_NAME)
-@option("--gauntlet", "The first PLAYER meets all others, who do not meet.")
-@option(
-    "--seats 1vN", "In a game of N + 1 players one PLAYER sits among N copies of another.", Text()
-)
-@option(
-    "--setups FILE",
-    "Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",
-)
-@option(
-    "--two-squares",
-    "How often a piece may cross one border in a row (default: as the game has it).",
-    one_of("3", "5", "off"),
-)
-@option("--more-squares", "Whether endless chases are illegal.", one_of("on", "off"))
-@option("--max-plies N|off", "Draw after N plies.", LIMIT)
-@option("--max-no-attack N|off", "Draw after N plies without an attack.", LIMIT, name="max_quiet")
-@open_option
-@option(
-    "--resign T[,K]", "A network loses that K decisions in a row expects -T or less (default K: 8)."
-)
-@option(
-    "--draw T[,K]",
-    "Draw when both networks expected -T to T in their last K decisions (default K: 8).",
-)
-@option(
-    "--sprt elo0=A,elo1=B[,alpha=.05,beta=.05]",
-    "Stop when it is decided whether the first of two PLAYERs is B or only A Elo stronger.",
-)
-@seed_option
-@option(
-    "--slots N",
-    "Games among our own players played at a time (default: 128).",
-    whole(1, 65536),
-    default=128,
-)
-@option(
-    "--concurrency N",
-    "Games with programs played at a time; threads of engine and networks (default: the cores).",
-    whole(1, 1024),
-    default=lambda: len(os.sched_getaffinity(0)),
-)
-@option("-o, --output GAMES.jsonl", "Append the games to this file; - is stdout.")
-@option(
-    "--resume",
-    "Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
-)
-@option("--explain FILE", "Log to FILE how the networks' moves come about; - is stdout.")
-@option("-f, --force", "Overwrite GAMES.jsonl if it exists.")
-@option("--browser", "A person plays in a browser; stdout tells the address of the page.")
-@option("--port N", "The port of the page on 127.0.0.1 (default: a free one).", whole(1, 65535))
-@option(
-    "--style", "The characters of a person's board (default: ascii).", one_of("ascii", "unicode")
-)
-@option(
-    "--colour",
-    "Colours on a person's board (default: auto, at a terminal).",
-    one_of("auto", "always", "never"),
-)
+@options_from(MatchOptions, game=GAME_NAME, seats=Text(), rules=rule_options, seed=seed_option)
 @option(
     "--serve PLAYER",
     "Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
@@ -133,7 +92,6 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
             return alone.serve_or_check(serve, check, game, rules, given["seed"])
     from stratkit.cli.options import read_player
     from stratkit.match.live import Console
-    from stratkit.match.options import MatchOptions
     from stratkit.match.runner import run_match
 
     given["players"] = tuple(read_player(text) for text in given["players"])

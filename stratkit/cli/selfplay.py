@@ -24,14 +24,11 @@ from stratkit.players.registry import KINDS, words_of
 from stratkit.storage.streams import (
     descriptor_of,
     discard_stdout,
-    input_name,
-    open_input,
     open_output,
 )
 
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
-    from stratkit.play.seating import Opening
     from stratkit.storage.episodes import Episodes
 
 
@@ -77,9 +74,10 @@ def command(**given: Any) -> None:
 def _play(options: SelfplayOptions, progress: ProgressLine, level: int) -> None:
     """Remarks are said at this level."""
     from stratkit.play.actor import Actor
+    from stratkit.setups.given import read_openings
 
     actor = Actor(options, lambda text: say(text, level), warn)
-    opening = _opening(options.setups, options.game)
+    opening, _ = read_openings(options.setups, options.game)
     with _sink(actor) as sink:
         for episodes in actor.episodes(opening):
             sink(episodes)
@@ -93,15 +91,6 @@ def _play_values(options: SelfplayOptions, progress: ProgressLine, level: int) -
     with open_output(options.output, options.force, binary=True) as stream:
         play.output = descriptor_of(stream)
         play.run(cast(BinaryIO, stream), progress.update)
-
-
-def _opening(path: str | None, game: str) -> Opening | None:
-    if path is None:
-        return None
-    from stratkit.setups.given import read_openings
-
-    with open_input(path) as stream:
-        return read_openings(stream, input_name(path), game)[0]
 
 
 @contextlib.contextmanager

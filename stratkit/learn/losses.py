@@ -1,9 +1,26 @@
-"""Losses that algorithms have in common."""
+"""Targets and losses that algorithms have in common."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
+
+
+class SurrogateTargets(NamedTuple):
+    """What n steps are to learn. All float32 [n].
+
+    advantage   in the game's unit, or normalised
+    value       the estimate
+    weight      of the step
+    explained   its part in the explained variance
+    """
+
+    advantage: Tensor
+    value: Tensor
+    weight: Tensor
+    explained: Tensor
 
 
 def value_loss(value: Tensor, estimate: Tensor, weight: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import MMDConfig, annealed
 from stratkit.learn.data import StepBatch
-from stratkit.learn.losses import magnet_loss, surrogate_loss, value_loss
+from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.netnames import DEPLOYMENT, has_deployment
@@ -153,22 +153,7 @@ class MMDForward(NamedTuple):
     metrics: Tensor
 
 
-class MMDTargets(NamedTuple):
-    """What n steps are to learn. All float32 [n].
-
-    advantage   in the game's unit
-    value       the estimate
-    weight      of the step
-    explained   its part in the explained variance
-    """
-
-    advantage: Tensor
-    value: Tensor
-    weight: Tensor
-    explained: Tensor
-
-
-class MMD(Algorithm[MMDForward, MMDTargets]):
+class MMD(Algorithm[MMDForward, SurrogateTargets]):
     """MMD's networks and its update."""
 
     config: MMDConfig
@@ -212,7 +197,7 @@ class MMD(Algorithm[MMDForward, MMDTargets]):
 
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: MMDForward, counts: Tensor
-    ) -> MMDTargets:
+    ) -> SurrogateTargets:
         batch = batch.with_draws(self.config.draw_score * batch.unit)
         value = outputs[1][batch.view]
         player, rewards = batch.grid(batch.player, fill=-1), batch.rewards()
@@ -237,7 +222,7 @@ class MMD(Algorithm[MMDForward, MMDTargets]):
         if quantile := self.config.advantage_filter:
             in_play = largest(advantage, weight * ~setup, quantile, self.ranks)
             weight = torch.where(setup, weight, in_play)
-        return MMDTargets(advantage / batch.unit, estimate, weight, parts)
+        return SurrogateTargets(advantage / batch.unit, estimate, weight, parts)
 
     def loss(
         self,
@@ -245,7 +230,7 @@ class MMD(Algorithm[MMDForward, MMDTargets]):
         steps: Steps,
         outputs: Outputs,
         forward: MMDForward,
-        targets: MMDTargets,
+        targets: SurrogateTargets,
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         advantage, estimate, weight, parts = (x[steps] for x in targets)

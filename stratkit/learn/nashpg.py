@@ -33,7 +33,7 @@ from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import NashPGConfig, PPOConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.losses import magnet_loss, surrogate_loss, value_loss
+from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.nets import Network, legal_policy
@@ -130,22 +130,7 @@ class PPOForward(NamedTuple):
     metrics: Tensor
 
 
-class PPOTargets(NamedTuple):
-    """What n steps are to learn. All float32 [n].
-
-    advantage   normalised
-    value       the estimate
-    weight      of the step
-    explained   its part in the explained variance
-    """
-
-    advantage: Tensor
-    value: Tensor
-    weight: Tensor
-    explained: Tensor
-
-
-class PPO(Algorithm[PPOForward, PPOTargets]):
+class PPO(Algorithm[PPOForward, SurrogateTargets]):
     """PPO's network and its update."""
 
     config: PPOConfig
@@ -159,7 +144,7 @@ class PPO(Algorithm[PPOForward, PPOTargets]):
 
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: PPOForward, counts: Tensor
-    ) -> PPOTargets:
+    ) -> SurrogateTargets:
         value = outputs[1][batch.view]
         estimated = estimates(
             batch.grid(value),
@@ -174,7 +159,7 @@ class PPO(Algorithm[PPOForward, PPOTargets]):
         weight = weights_of(batch, counts, self.config.weight_by, self.ranks)
         parts = explained_parts(batch, value, weight, counts)
         minibatches = self.config.minibatches
-        return PPOTargets(
+        return SurrogateTargets(
             advantage, batch.flat(estimated.value), minibatches * weight, minibatches * parts
         )
 
@@ -187,7 +172,7 @@ class PPO(Algorithm[PPOForward, PPOTargets]):
         steps: Steps,
         outputs: Outputs,
         forward: PPOForward,
-        targets: PPOTargets,
+        targets: SurrogateTargets,
     ) -> tuple[Tensor, Tensor]:
         config = self.config
         advantage, estimate, weight, parts = (x[steps] for x in targets)

@@ -1,4 +1,4 @@
-"""What a match is asked for, and whether it makes sense."""
+"""What a match is asked for, and whether it makes sense. Imports no numpy: `--help` needs it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from stratkit.engine import Game
-from stratkit.engine.stratego import variant
+from stratkit.declared import one_of, usage, whole
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.match import MAX_GAMES, PLAYERS
-from stratkit.match.adjudicate import Limit, parse_limit
-from stratkit.notation.setups import all_setups
 from stratkit.players.registry import NETWORK, parse_player
 from stratkit.players.spec import PlayerSpec
 from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.regular import open_regular
-from stratkit.storage.records import GAUNTLET, RecordHeader, read_header
+
+if TYPE_CHECKING:
+    from stratkit.match.adjudicate import Limit
+    from stratkit.storage.records import RecordHeader
 
 # SPECs that name something to execute begin so.
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
@@ -27,34 +28,82 @@ COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.pref
 
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions:
-    """The options of `match`; the fields are called as they are, but for these.
+    """The options of `match`.
 
     games, game   None: the record that is resumed has them
     seed_given    whether the user chose the seed, and not the system
     """
 
     players: tuple[PlayerSpec, ...]
-    games: int | None
-    game: str | None
-    gauntlet: bool
-    seats: str | None
-    setups: str | None
-    rules: Mapping[str, int]
-    resign: str | None
-    draw: str | None
-    sprt: str | None
-    seed: int
     seed_given: bool
-    slots: int
-    concurrency: int
-    output: str | None
-    resume: bool
-    explain: str | None
-    force: bool
-    style: str | None
-    colour: str | None
-    browser: bool
-    port: int | None
+    games: int | None = usage(
+        "-n GAMES",
+        "Games a pairing, rounded up so that all seats are played equally often.",
+        whole(1, MAX_GAMES),
+    )
+    game: str | None = usage("--game G", "The game to play.")
+    gauntlet: bool = usage("--gauntlet", "The first PLAYER meets all others, who do not meet.")
+    seats: str | None = usage(
+        "--seats 1vN", "In a game of N + 1 players one PLAYER sits among N copies of another."
+    )
+    setups: str | None = usage(
+        "--setups FILE",
+        "Begin pair k from setups 2k and 2k + 1 of FILE (- is stdin); without it players deploy.",
+    )
+    rules: Mapping[str, int]
+    resign: str | None = usage(
+        "--resign T[,K]",
+        "A network loses that K decisions in a row expects -T or less (default K: 8).",
+    )
+    draw: str | None = usage(
+        "--draw T[,K]",
+        "Draw when both networks expected -T to T in their last K decisions (default K: 8).",
+    )
+    sprt: str | None = usage(
+        "--sprt elo0=A,elo1=B[,alpha=.05,beta=.05]",
+        "Stop when it is decided whether the first of two PLAYERs is B or only A Elo stronger.",
+    )
+    seed: int
+    slots: int = usage(
+        "--slots N",
+        "Games among our own players played at a time (default: 128).",
+        whole(1, 65536),
+        128,
+    )
+    concurrency: int = usage(
+        "--concurrency N",
+        "Games with programs played at a time; threads of engine and networks (default: the "
+        "cores).",
+        whole(1, 1024),
+        lambda: len(os.sched_getaffinity(0)),
+    )
+    output: str | None = usage(
+        "-o, --output GAMES.jsonl", "Append the games to this file; - is stdout."
+    )
+    resume: bool = usage(
+        "--resume",
+        "Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
+    )
+    explain: str | None = usage(
+        "--explain FILE", "Log to FILE how the networks' moves come about; - is stdout."
+    )
+    force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
+    browser: bool = usage(
+        "--browser", "A person plays in a browser; stdout tells the address of the page."
+    )
+    port: int | None = usage(
+        "--port N", "The port of the page on 127.0.0.1 (default: a free one).", whole(1, 65535)
+    )
+    style: str | None = usage(
+        "--style",
+        "The characters of a person's board (default: ascii).",
+        one_of("ascii", "unicode"),
+    )
+    colour: str | None = usage(
+        "--colour",
+        "Colours on a person's board (default: auto, at a terminal).",
+        one_of("auto", "always", "never"),
+    )
 
     @property
     def front_end(self) -> str | None:
@@ -77,6 +126,8 @@ class MatchOptions:
     @property
     def limits(self) -> tuple[Limit | None, Limit | None]:
         """When a player resigns, and when both agree to a draw."""
+        from stratkit.match.adjudicate import parse_limit
+
         resign = None if self.resign is None else parse_limit(self.resign, "--resign")
         return resign, None if self.draw is None else parse_limit(self.draw, "--draw")
 
@@ -104,6 +155,8 @@ class MatchOptions:
         """With --resume: what is not given is as the record's header has it. Programs and other
         code are never taken from there: a file must not start commands. Raises `InputError` and
         `UsageError`."""
+        from stratkit.storage.records import read_header
+
         header = read_header(self.record) if self.resume else None
         if header is None and not self.players:
             what = "there is no such record to resume, and the command line is missing PLAYERs"
@@ -113,6 +166,9 @@ class MatchOptions:
         return options
 
     def _completed(self, header: RecordHeader) -> MatchOptions:
+        from stratkit.engine import Game
+        from stratkit.storage.records import GAUNTLET
+
         setups = self.setups
         if setups is None and header.setups is not None:
             setups = header.setups.get("file")
@@ -196,6 +252,9 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
 def _check_setups(header: RecordHeader, *files: str | None) -> None:
     """`InputError`: a file that only the record names is no regular one, of which reading ends, or
     holds something else than setups, of which nothing is shown."""
+    from stratkit.engine.stratego import variant
+    from stratkit.notation.setups import all_setups
+
     for file in filter(None, files):
         with contextlib.suppress(FileNotFoundError), open_regular(file) as stream:
             try:

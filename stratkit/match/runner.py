@@ -19,9 +19,10 @@ from stratkit.match.schedule import OneAmongOthers, Schedule
 from stratkit.match.scoreboard import Scoreboard, ShareBoard
 from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
+from stratkit.setups.given import read_openings
 from stratkit.storage.atomic import is_special
 from stratkit.storage.records import GameRecord, RecordWriter
-from stratkit.storage.streams import STDOUT, input_name, open_input
+from stratkit.storage.streams import STDOUT
 from stratkit.threads import use_threads
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class _Match:
         self.options, self.console = options, console
         self.game = Game(options.game, options.rules)
         options.check_seats(self.game.name, self.game.players)
-        opening, self.setups_sha256 = self._read_setups()
+        opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
         self.person = find_person(self.contestants, options)
         self.schedule, self.board = self._schedule(options.games, opening)
@@ -62,15 +63,6 @@ class _Match:
             return schedule, Scoreboard(names, schedule, self.options.test)
         among = OneAmongOthers(len(names), whole, None, gauntlet, sides)
         return among, ShareBoard(names, among)
-
-    def _read_setups(self) -> tuple[Opening | None, str | None]:
-        path = self.options.setups
-        if path is None:
-            return None, None
-        from stratkit.setups.given import read_openings
-
-        with open_input(path) as stream:
-            return read_openings(stream, input_name(path), self.game.name)
 
     def run(self) -> int:
         """Opens the record and plays; the exit status."""

@@ -20,6 +20,7 @@ from stratkit.notation.setups import Setup, all_setups
 from stratkit.setups.constraints import Constraints, mirror
 from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
+from stratkit.storage.streams import input_name, open_input
 
 
 class FileSetups:
@@ -127,14 +128,17 @@ def numbers_read(variant: Variant, stream: BinaryIO, name: str) -> NumberedSetup
 Opening = Callable[[int], Int32s]
 
 
-def read_openings(stream: BinaryIO, name: str, game: str) -> tuple[Opening, str]:
-    """The openings of a stream of setups, and the setups' SHA-256. `name` is for messages.
+def read_openings(path: str | None, game: str) -> tuple[Opening | None, str | None]:
+    """The openings of a file of setups (`-` is stdin), and the setups' SHA-256; None without one.
 
     An opening is the actions int32 [k] of both deployments. Game k begins from setups 2k (red's)
     and 2k + 1 (blue's), counted from 0; after the last setup comes the first again. Raises
     `InputError` for the first line that is no setup of `game`, and for an odd number of setups."""
-    kind = variant(game)
-    setups = all_setups(stream, name, kind)
+    if path is None:
+        return None, None
+    kind, name = variant(game), input_name(path)
+    with open_input(path) as stream:
+        setups = all_setups(stream, name, kind)
     if not setups or len(setups) % 2:
         what = f"every game needs two setups, red's and blue's, but there are {len(setups)}"
         raise InputError(what, file=name)

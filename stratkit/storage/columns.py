@@ -176,10 +176,12 @@ class Episodes(Sequence[Episode]):
             np.concatenate([e.mu for e in episodes]).astype(np.float32),
             np.frombuffer(b"".join(e.start for e in episodes), np.uint8),
             _all_targets([e.targets for e in episodes], lengths),
-            _all_values([e.root_value for e in episodes], lengths),
-            _all_first(
+            _all_of([e.root_value for e in episodes], lengths, np.nan, np.float32),
+            _all_of(
                 [None if e.first is None else np.array([e.first]) for e in episodes],
                 [1] * len(lengths),
+                0,
+                np.int64,
             ),
         )
 
@@ -194,8 +196,12 @@ class Episodes(Sequence[Episode]):
             name: np.concatenate([getattr(part, name) for part in parts]) for name in names
         }
         columns["targets"] = _all_targets([part.targets for part in parts], lengths)
-        columns["root_value"] = _all_values([part.root_value for part in parts], lengths)
-        columns["first"] = _all_first([part.first for part in parts], list(map(len, parts)))
+        columns["root_value"] = _all_of(
+            [part.root_value for part in parts], lengths, np.nan, np.float32
+        )
+        columns["first"] = _all_of(
+            [part.first for part in parts], list(map(len, parts)), 0, np.int64
+        )
         return cls(**columns)
 
     def __len__(self) -> int:
@@ -281,22 +287,15 @@ def _all_targets(
     )
 
 
-def _all_values(values_of: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
-    """The values of all parts, NaN where a part has none; None when no part has any."""
-    if all(values is None for values in values_of):
+def _all_of(
+    columns: Sequence[Column | None], lengths: Sequence[int], missing: float, dtype: type
+) -> Column | None:
+    """The column of all parts, `missing` where a part has none; None when no part has any."""
+    if all(column is None for column in columns):
         return None
-    parts = [
-        np.full(n, np.nan) if v is None else v for v, n in zip(values_of, lengths, strict=True)
-    ]
-    return np.concatenate(parts).astype(np.float32)
-
-
-def _all_first(first_of: Sequence[Column | None], lengths: Sequence[int]) -> Column | None:
-    """Where the slices of all parts begin; None when all are whole games."""
-    if all(first is None for first in first_of):
-        return None
-    parts = [np.zeros(n) if f is None else f for f, n in zip(first_of, lengths, strict=True)]
-    return np.concatenate(parts).astype(np.int64)
+    parts = zip(columns, lengths, strict=True)
+    full = [np.full(n, missing) if column is None else column for column, n in parts]
+    return np.concatenate(full).astype(dtype)
 
 
 def _places(lengths: Column, rows: Int64s) -> Column | slice:

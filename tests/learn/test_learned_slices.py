@@ -16,7 +16,8 @@ from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch, make_batch
-from stratkit.learn.mmd import MMD, MMDTargets
+from stratkit.learn.losses import SurrogateTargets
+from stratkit.learn.mmd import MMD
 from stratkit.learn.step_weights import explained
 from stratkit.storage.episodes import Episode
 
@@ -39,7 +40,7 @@ def cut(game: Episode, length: int) -> list[Episode]:
     ]
 
 
-def targets_of(game: Game, batch: StepBatch, **settings: object) -> tuple[MMDTargets, Tensor]:
+def targets_of(game: Game, batch: StepBatch, **settings: object) -> tuple[SurrogateTargets, Tensor]:
     """What the steps are to learn, and the value of each, by a network with drawn weights."""
     algorithm = MMD("plain", game, MMDConfig(**settings), seed=1)  # type: ignore[arg-type]
     draw = torch.Generator().manual_seed(1)
