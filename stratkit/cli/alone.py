@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from stratkit.cli.messages import is_talkative, warn
+from stratkit.cli.options import read_player
 from stratkit.errors import UsageError, printable
 from stratkit.storage.streams import read_line
 
@@ -31,7 +32,6 @@ def serve_or_check(
 ) -> int:
     """Runs `--serve` or `--check`; the exit status. The protocol has no repetition rule and no
     draw: only the rules that the command line names are in force."""
-    from stratkit.cli.options import read_player
     from stratkit.engine import Game
     from stratkit.engine.stratego import variant
     from stratkit.ucc.kind import PROGRAM

@@ -8,7 +8,14 @@ from typing import Any, NoReturn
 import click
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import GAME_NAME, Text, options_from, output_options, seed_option
+from stratkit.cli.options import (
+    GAME_NAME,
+    Text,
+    options_from,
+    output_options,
+    read_player,
+    seed_option,
+)
 from stratkit.cli.tool import Tool, run
 from stratkit.models.shipped import SHIPPED
 from stratkit.setups.options import MODEL, NUMBER, SEARCH, UNIFORM, DeployOptions
@@ -29,7 +36,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 def command(**given: Any) -> None:
     """Make N setups for one side of game G, one a line: the letters of StraDoS2, seen from the
     side's own chair, back rank first, left to right."""
-    from stratkit.cli.options import read_player
     from stratkit.setups.generate import generate
 
     options = DeployOptions(**given)

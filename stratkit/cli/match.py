@@ -16,6 +16,7 @@ from stratkit.cli.options import (
     option,
     options,
     options_from,
+    read_player,
     seed_option,
 )
 from stratkit.cli.tool import Tool, run
@@ -90,7 +91,6 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
         with error_context(STDOUT, only=OSError):
             game = given["game"] or "classic"
             return alone.serve_or_check(serve, check, game, rules, given["seed"])
-    from stratkit.cli.options import read_player
     from stratkit.match.live import Console
     from stratkit.match.runner import run_match
 

@@ -15,6 +15,7 @@ from stratkit.cli.options import (
     device_option,
     open_option,
     options_from,
+    read_player,
     seed_option,
 )
 from stratkit.cli.progress import ProgressLine
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 def command(**given: Any) -> None:
     """Play games of a policy against itself and write them as episodes, in the order of their
     numbers: to stdout, to a file, or as shards to a folder; or examples of values (--search)."""
-    from stratkit.cli.options import read_player
     from stratkit.match import PLAYERS
 
     given["opponents"] = tuple(

@@ -21,6 +21,7 @@ from stratkit.cli.options import (
     device_option,
     option,
     options,
+    read_player,
 )
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.signals import Terminated, ending_signals
@@ -255,7 +256,6 @@ def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:
 def _opponent(text: str, request: Request) -> Opponent:
     """Whom checkpoints play. `UsageError`: nobody, a person, or a file that is missing and that the
     run will not write; or checkpoints do not play."""
-    from stratkit.cli.options import read_player
     from stratkit.humans.kind import HUMAN
     from stratkit.match.evaluation import parse_opponent
     from stratkit.models.shipped import SHIPPED
