@@ -8,9 +8,9 @@ import torch
 
 from engine.public import pair_of
 from stratkit.engine import Subgames
-from stratkit.learn.buffer import Buffer, BufferedOptimizer
+from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import ReBeLConfig, RunConfig
-from stratkit.learn.rebel import ReBeL, loss_of
+from stratkit.learn.rebel import ReBeL
 from stratkit.search.generate import Generator
 from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
@@ -97,47 +97,6 @@ def test_examples_are_what_search_finds_and_games_go_on() -> None:
     for _ in range(3):
         two = other.examples(nothing)
     assert (one.rows == two.rows).all() and (one.values == two.values).all()
-
-
-def test_a_buffer_keeps_the_newest_and_the_loss_passes_over_hands_that_are_not_there() -> None:
-    buffer = Buffer(4, 1, 2, 0)
-    for i in range(6):
-        buffer.add(np.full((1, 1), i, np.float32), np.full((1, 2), i, np.float32))
-    rows, values = buffer.draw(200, step=0)
-    assert set(rows[:, 0]) == {2, 3, 4, 5} and (rows == values[:, :1]).all() and len(buffer) == 4
-    assert (buffer.draw(200, step=0)[0] == rows).all() and (buffer.draw(200, 1)[0] != rows).any()
-    found = torch.tensor([[0.5, 9.0], [3.0, 0.0]])
-    wanted = torch.tensor([[0.0, torch.nan], [0.0, 0.0]])
-    assert float(loss_of(found, wanted)) == pytest.approx(0.25 + 5.0 + 0.0)
-    assert float(loss_of(found * 0, wanted * torch.nan)) == 0
-
-
-@pytest.mark.parametrize("sizes", [(7, 3, 7), (3, 7, 5), (4, 9, 9), (5, 5, 1), (2, 30, 4)])
-def test_a_buffer_goes_on_in_one_of_another_size(sizes: tuple[int, ...]) -> None:
-    """It holds the newest examples that the buffers before it have left, and draws from each; and
-    what it stores leads to the same draws."""
-    added, left = 0, 0  # the number of the next example, and of the oldest one that is not lost
-    stored: dict[str, np.ndarray] = {}
-    for size in sizes:
-        buffer = Buffer(size, 1, 2, 0)
-        if added:
-            buffer.load(stored, added)
-        for step in range(11):
-            left = max(left, added - size)
-            twin = Buffer(size, 1, 2, 0)
-            if added:
-                twin.load(buffer.tensors(), added)
-                rows, values = buffer.draw(500, step)
-                assert set(rows[:, 0]) == set(range(left, added)) and len(buffer) == added - left
-                assert (values == rows).all() and (twin.draw(500, step)[0] == rows).all()
-            for one in (buffer, twin):
-                one.add(np.full((1, 1), added, np.float32), np.full((1, 2), added, np.float32))
-            added += 1
-            left = max(left, added - size)
-            assert (twin.draw(500, step)[0] == buffer.draw(500, step)[0]).all()
-            stored = {name: part.copy() for name, part in buffer.tensors().items()}
-            k = np.arange(left, added)
-            assert (stored["buffer/rows"][k % len(k), 0] == k).all()
 
 
 def test_a_network_learns_liars_dice() -> None:
