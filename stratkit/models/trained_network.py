@@ -30,9 +30,12 @@ Bytes = npt.NDArray[np.uint8]
 class TrainedNetwork:
     """A network with the `game` that it learned, by the rules by which it learned it.
 
-    `file`: where it comes from; `net`: which of the checkpoint's networks it is (`target`, ...);
-    `step`: of the learner; `metadata`: all else that the checkpoint says (formats/checkpoint.md).
-    `evaluator.network` is the `torch.nn.Module`.
+    file       where it comes from
+    net        which of the checkpoint's networks it is (`target`, ...)
+    step       of the learner
+    game       that it learned
+    metadata   all else that the checkpoint says (formats/checkpoint.md)
+    evaluator  its `network` is the `torch.nn.Module`
     """
 
     file: str
