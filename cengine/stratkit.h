@@ -262,6 +262,8 @@ void sk_tree_close(sk_tree *tree);
 /* Of a tree that has not grown: histories will be counted, but only information sets kept. Nobody
  * may ask it for payoffs, weights or values. */
 void sk_tree_sets_only(sk_tree *tree);
+/* The same, without information sets: it counts. */
+void sk_tree_counts_only(sk_tree *tree);
 /* Of a tree that has not grown: the first state of each information set, and the number of actions
  * before it, will be written to a row of the batch and to depths. Both must have room for all sets,
  * and outlive the growth. */

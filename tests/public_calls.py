@@ -247,6 +247,8 @@ CALLS: dict[str, Callable[[], Any]] = {
             "sets_only": True,
         },
     ),
+    "histories_up_to": lambda: {"game": game_of("kuhn"), "most": 100},
+    "certainly_exceeds": lambda: {"game": game_of("kuhn"), "histories": 100},
     "Tree.dense": lambda: (tree().dense, {"policy": EDGES()}),
     "Tree.flat": lambda: (tree().flat, {"dense": tree().dense(EDGES())}),
     "Tree.sums": lambda: (tree().sums, {"x": EDGES()}),
