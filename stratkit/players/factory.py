@@ -18,7 +18,8 @@ from stratkit.models.shipped import SHIPPED, check_whole, weights_file
 from stratkit.players.baselines import HeuristicPlayer, RandomPlayer
 from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
-from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM
+from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM, SCRIPTED
+from stratkit.players.scripted.options import ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
@@ -181,6 +182,17 @@ def open_heuristic(spec: PlayerSpec, game: Game, context: OpenContext) -> Contes
     return Contestant(spec.name or spec.spec, HeuristicPlayer(game, context.seed), spec.spec)
 
 
+def open_scripted(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
+    """A scripted player. `InputError`: the game is no Stratego."""
+    check_board(spec, game)
+    from stratkit.players.scripted.habits import HABITS
+    from stratkit.players.scripted.player import ScriptedPlayer
+
+    options: ScriptedOptions = spec.options
+    player = ScriptedPlayer(game, HABITS[spec.spec](), context.seed, options.skill)
+    return Contestant(spec.name or spec.spec, player, f"{options_text(options)}{spec.spec}")
+
+
 def _open_blueprint(
     spec: PlayerSpec, game: Game, context: OpenContext, blueprint: Heuristic
 ) -> Contestant[Player]:
@@ -246,6 +258,7 @@ def _name(path: str, step: int) -> str:
 OPENERS: Mapping[PlayerKind, Opener] = {
     RANDOM: open_random,
     HEURISTIC: open_heuristic,
+    SCRIPTED: open_scripted,
     PYTHON: open_python,
     NETWORK: open_network,
 }
