@@ -1,24 +1,26 @@
 """Networks, and the expansion of packed observations to the planes that they read.
 
-expand.py     packed observations -> 82 planes (torch, no loop over planes)
-features.py   packed observations -> what small networks read instead
-network.py    what every network is to those who use one
-unet.py       DeepNash's torso and four heads
-plain.py      a small residual network for small boards
-fromto.py     a residual network that looks once for both parts of a move
-rise.py       AlphaZe**'s residual network
-graph.py      a graph network for the maps of Diplomacy
-mlp.py        a multilayer perceptron for observations that are vectors
-belief.py     which types hidden pieces have
-pbs.py        values of hands at public belief states
-deployment.py a network of its own for the deployment, beside any of these
-mirrored.py   the same, which meets every game with its own flag on the right
-grow.py       a larger network that begins as a smaller one plays
-presets.py    sizes by name, and `build`
-evaluator.py  a network where it computes: batches, device, weights; policies and values
-captured.py   a computation on a GPU, recorded once and launched as one
-threads.py    in how many threads torch computes
-policy.py     logits and legal actions -> a policy; without rare actions; an action drawn
+expand.py        packed observations -> 82 planes (torch, no loop over planes)
+features.py      packed observations -> what small networks read instead
+network.py       what every network is to those who use one
+unet.py          DeepNash's torso and four heads
+plain.py         a small residual network for small boards
+fromto.py        a residual network that looks once for both parts of a move
+rise.py          AlphaZe**'s residual network
+graph.py         a graph network for the maps of Diplomacy
+mlp.py           a multilayer perceptron for observations that are vectors
+belief.py        which types hidden pieces have
+pbs.py           values of hands at public belief states
+deployment.py    a network of its own for the deployment, beside any of these
+mirrored.py      the same, which meets every game with its own flag on the right
+grow.py          a larger network that begins as a smaller one plays
+presets.py       sizes by name, and `build`
+evaluator.py     a network where it computes: batches, device, weights; policies and values
+onnx_graph.py    layers as graphs for ONNX Runtime, made from weights
+onnx_network.py  fromto by ONNX Runtime and numpy, for who plays on a CPU
+captured.py      a computation on a GPU, recorded once and launched as one
+threads.py       in how many threads networks compute
+policy.py        logits and legal actions -> a policy; without rare actions; an action drawn
 """
 
 from stratkit.nets.expand import expand

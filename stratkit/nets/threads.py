@@ -1,4 +1,4 @@
-"""How many threads torch computes in: one, and the commands' own threads beside it."""
+"""In how many threads a network computes: one, and the commands' own threads beside it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import torch
-
-from stratkit.nets.network import ROWS
 from stratkit.threads import search_threads
 
+ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
 BLOCK = 64  # rows that a network computes at a time: more leave the caches, fewer cost more each
 MIN_ROWS = 16  # rows that are worth another thread
 
@@ -24,6 +22,8 @@ def one_thread() -> None:
     """Torch computes in the calling thread alone from now on: the same sums on every machine of a
     kind. Its several threads would wait for each other at every operation. That is slow with small
     networks, and slower as soon as a core has something else to do."""
+    import torch
+
     torch.set_num_threads(1)
 
 
