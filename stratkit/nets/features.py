@@ -36,7 +36,7 @@ from stratkit.engine.observation import (
     board_features,
 )
 from stratkit.engine.stratego import BOMB, FLAG, MOVED, PIECE, REVEALED, SIDE, TYPE, TYPES
-from stratkit.nets.expand import expand
+from stratkit.nets.expansion import expand
 from stratkit.nets.network import on_cpu
 
 LATEST = 8  # plies that have a feature each

@@ -6,19 +6,23 @@ They compute what the modules of torch do that have their names (`fromto.py`, `d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.arrays import Bytes, Float32s, Int64s
-from stratkit.engine import distinct_views
+from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.engine import Game, distinct_views
 from stratkit.engine.observation import (
     CELLS,
+    COUNTS,
+    FEATURES,
     MOVES,
     NO_SQUARE,
     ONLY_ATTACKS,
+    OUTCOMES,
     PHASE,
     SELECTED,
     SHOWN_PLIES,
@@ -28,33 +32,177 @@ from stratkit.engine.observation import (
     board_features,
 )
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE, TYPES
-from stratkit.netnames import MIRRORED, without_ending
-from stratkit.nets import onnx_graph
-from stratkit.nets.threads import ROWS, shares, side_by_side
+from stratkit.errors import InputError
+from stratkit.netnames import MIRRORED, channels_and_blocks, without_ending
+from stratkit.nets.numpy_policy import softmax
+from stratkit.nets.threads import shares, side_by_side
+
+if TYPE_CHECKING:
+    import torch
+
+    from stratkit.nets.backend import Backend, Memory
+    from stratkit.nets.network import Network
 
 Weights: TypeAlias = Mapping[str, Float32s]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 CERTAIN = 0.999  # probabilities above are of what is known
+HIDDEN, MET = 16, OUTCOMES + 2  # as in `fromto`
+DEPLOYMENT_HIDDEN = 64  # as in `deployment`
 
 
-def network_of(net: str, shape: tuple[int, ...], weights: Weights) -> OnnxNetwork | None:
-    """The network `net` for observations of this shape, with these weights; None: it is none of
-    those that ONNX Runtime computes. The weights are that network's."""
-    kind = without_ending(net)
-    if kind.partition(":")[0] != "fromto" or len(shape) != 3:
-        return None
-    board = (shape[0], shape[1], shape[2])
-    if kind == net:
-        return OnnxFromTo(board, weights)
-    return OnnxMirrored(board, weights, net.endswith(MIRRORED))
+def is_installed() -> bool:
+    """Whether ONNX Runtime is there, and what makes graphs for it."""
+    return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
+
+
+def computes(net: str, shape: tuple[int, ...]) -> bool:
+    """Whether ONNX Runtime computes the network `net` for observations of this shape."""
+    return len(shape) == 3 and without_ending(net).partition(":")[0] == "fromto"
+
+
+class OnnxNetwork:
+    """The network `net` for `game` with these `weights`: a `Backend` of its own.
+
+    Whatever is beside a row in a batch, its outputs are the same to the last bit
+    (tests/nets/test_onnx.py). So nothing is padded, and what was computed of a position is
+    remembered for the next call. `InputError`: the weights are another network's, or not finite.
+    """
+
+    name, on_cpu, shares_positions, pads = "onnx", True, True, False
+
+    def __init__(self, net: str, game: Game, weights: Weights) -> None:
+        assert computes(net, game.shape)
+        self.net, self.game = net, game
+        self._module: Network | None = None
+        self.load(weights, net)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: sessions are made again."""
+        return {"net": self.net, "game": self.game, "weights": self.weights}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        OnnxNetwork.__init__(self, **state)
+
+    @property
+    def network(self) -> OnnxNetwork:
+        """`Backend.network`."""
+        return self
+
+    def load(self, weights: Weights, net: str) -> None:
+        """`Backend.load`."""
+        if not all(np.isfinite(w).all() for w in weights.values()):
+            raise InputError("its weights are not all finite")
+        planes, height, width = self.game.shape
+        shape, kind = (planes, height, width), without_ending(net)
+        ends = kind != net
+        wanted = weight_shapes(shape, *channels_and_blocks(kind), with_deployment=ends)
+        if {name: w.shape for name, w in weights.items()} != wanted:
+            raise InputError("its tensors are not this network's", text=net or None)
+        self.weights = weights
+        self.made: Any = (  # each reads what it has prepared
+            OnnxMirrored(shape, weights, net.endswith(MIRRORED))
+            if ends
+            else OnnxFromTo(shape, weights)
+        )
+
+    def forget(self) -> None:
+        """`Backend.forget`."""
+
+    def place(self, device: str, precision: torch.dtype) -> Backend:
+        """Torch computes on other devices, and in other precisions: one module for all who have
+        this network."""
+        if device == "cpu" and str(precision) == "torch.float32":
+            return self
+        from stratkit.nets.network import load_weights
+        from stratkit.nets.presets import build
+        from stratkit.nets.threads import one_thread
+        from stratkit.nets.torch_backend import TorchBackend
+
+        one_thread()
+        if self._module is None:
+            self._module = build(self.net, self.game, 0)
+            load_weights(self._module, self.weights, self.net)
+        return TorchBackend(self._module).place(device, precision)
+
+    def policy(
+        self, packed: Bytes, legal: Bytes, pub: Float32s | None, values: bool, memory: Memory | None
+    ) -> list[Float32s]:
+        """`Backend.policy`."""
+        inputs, embedding = self._embed(packed, pub, memory)
+        found = [softmax(self.made.logits(embedding, inputs, legal))]
+        return [*found, self.made.value(embedding, inputs)] if values else found
+
+    def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> list[Float32s]:
+        """`Backend.values`."""
+        inputs, embedding = self._embed(packed, pub, memory)
+        return [self.made.value(embedding, inputs)]
+
+    def _embed(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> tuple[Any, Any]:
+        inputs = self.made.prepare(packed, pub)
+        if memory is None:
+            return inputs, self.made.embed(inputs)
+        embedding, memory.before = self.made.embed_after(inputs, memory.before)
+        return inputs, embedding
+
+    def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
+        """`Backend.policy_shared`."""
+        return self.policy(packed, legal, None, False, None)[0]
+
+    def draw(
+        self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool
+    ) -> list[npt.NDArray[Any]]:
+        """`Backend.draw`: the engine draws on a CPU."""
+        raise NotImplementedError
+
+
+def weight_shapes(
+    shape: tuple[int, int, int], channels: int, blocks: int, with_deployment: bool
+) -> dict[str, tuple[int, ...]]:
+    """The shapes of a `FromTo`'s weights, by name, or of a `WithDeployment` of one."""
+    _, height, width = shape
+    squares, zone, c = height * width, height * width // 2, channels
+    found: dict[str, tuple[int, ...]] = {
+        "place": (c, height, width),
+        "met": (MET,),
+        "deploy": (len(TYPES), squares),
+        "part.weight": (2, HIDDEN),
+        "outcome.weight": (HIDDEN, MET),
+        "entry.weight": (c, FEATURES, 1, 1),
+        "entry.bias": (c,),
+    }
+    linear = {"counts": (c, COUNTS), "square": (HIDDEN, c), "context": (HIDDEN, c)}
+    linear |= {"policy": (3, HIDDEN), "critic.0": (c, 3 * c + COUNTS), "critic.2": (1, c)}
+    layers: dict[str, tuple[int, ...]] = {**linear}
+    for block in range(blocks):
+        layers |= {f"blocks.{block}.{name}": (c, c, 3, 3) for name in ("first", "second")}
+    found |= _with_biases(layers)
+    if not with_deployment:
+        return found
+    kinds, units = len(TYPES) * (zone + 1), DEPLOYMENT_HIDDEN
+    deployment = {"entry": (units, kinds), "hidden": (units, units)}
+    deployment |= {"policy": (zone, units), "critic": (1, units)}
+    return {
+        **{f"play.{name}": size for name, size in found.items()},
+        **{f"deployment.{name}": size for name, size in _with_biases({**deployment}).items()},
+    }
+
+
+def _with_biases(layers: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Of layers, by the shapes of their weights."""
+    return {
+        f"{name}.{kind}": size if kind == "weight" else size[:1]
+        for name, size in layers.items()
+        for kind in ("weight", "bias")
+    }
 
 
 class Views(NamedTuple):
     """n views of m positions, as a `FromTo` reads them.
 
     packed     uint8 [m, B], observations from before a piece was selected
+    pub        float32 [m, 24, H, W], as in `expand`, or None
     position   int64 [n], each view's row among the positions
     part       int64 [n], what is decided: `DEPLOY`, `SELECT` or `TARGET`
     square     int64 [n], the selected piece's
@@ -63,6 +211,7 @@ class Views(NamedTuple):
     """
 
     packed: Bytes
+    pub: Float32s | None
     position: Int64s
     part: Int64s
     square: Int64s
@@ -92,42 +241,38 @@ class OnnxFromTo:
     """As `FromTo`, of these `weights`, whose names begin with `prefix`."""
 
     def __init__(self, shape: tuple[int, int, int], weights: Weights, prefix: str = "") -> None:
+        from stratkit.nets import onnx_graph
+
         self.shape, self.squares = shape, shape[1] * shape[2]
         self.deploy = weights[f"{prefix}deploy"]
         self.torso = onnx_graph.fromto_torso(weights, prefix)
         self.policy = onnx_graph.fromto_policy(weights, prefix)
         self.critic = onnx_graph.fromto_value(weights, prefix)
 
-    def prepare(self, packed: Bytes) -> Views:
-        """Each view has a position of its own."""
-        return self._views(packed, _positions(packed), np.arange(len(packed)))
-
-    def prepare_shared(self, packed: Bytes, unit: int = ROWS) -> Views:
-        """Views share positions: each is there once, then the first again up to a multiple of
-        `unit`."""
-        positions = _positions(packed)
-        first, each = distinct_views(positions, np.zeros((len(positions), 1), np.uint8))
-        first = np.append(first, np.repeat(first[:1], -len(first) % unit))
-        return self._views(packed, positions[first], each)
-
-    def _views(self, packed: Bytes, positions: Bytes, position: Int64s) -> Views:
+    def prepare(self, packed: Bytes, pub: Float32s | None = None) -> Views:
+        """Views share positions: each is there once. With a `pub` each view has its own."""
+        positions, each = _positions(packed), np.arange(len(packed))
+        first = each
+        if pub is None:
+            first, each = distinct_views(positions, np.zeros((len(positions), 1), np.uint8))
         selected, to_place = packed[:, SELECTED], packed[:, TO_PLACE]
         return Views(
-            positions,
-            position,
+            positions[first],
+            pub,
+            each,
             np.where(packed[:, PHASE] == 1, DEPLOY, SELECT + packed[:, STAGE].astype(np.int64)),
             np.where(selected != NO_SQUARE, selected, 0).astype(np.int64),
             np.where(to_place < len(TYPES), to_place, 0).astype(np.int64),
-            attack_outcomes(np.ascontiguousarray(packed), self.shape),
+            _outcomes(packed, self.shape, pub),
         )
 
     def embed(self, views: Views) -> Embedding:
         """A row for each position."""
-        return self._embed(views.packed)
+        return self._embed(views.packed, views.pub)
 
-    def _embed(self, packed: Bytes) -> Embedding:
-        planes, counts = board_features(packed, self.shape)
-        board = np.moveaxis(planes, 1, -1).reshape(len(packed), self.squares, -1)
+    def _embed(self, packed: Bytes, pub: Float32s | None = None) -> Embedding:
+        planes, counts = _features(packed, self.shape, pub)
+        board = np.moveaxis(planes, 1, -1).reshape(len(packed), self.squares, FEATURES)
         (squares,) = self.torso.run(None, {"board": board, "counts": counts})
         return Embedding(squares, counts)
 
@@ -143,14 +288,13 @@ class OnnxFromTo:
         else:
             embedding = known.take(at)
             if len(new):
-                rows = np.append(new, np.repeat(new[:1], -len(new) % ROWS))
-                more = self._embed_side_by_side(views.packed[rows])
+                more = self._embed_side_by_side(views.packed[new])
                 for all_, some in zip(embedding, more, strict=True):
-                    all_[new] = some[: len(new)]
+                    all_[new] = some
         return embedding, (dict(zip(keys, range(len(keys)), strict=True)), embedding)
 
     def _embed_side_by_side(self, packed: Bytes) -> Embedding:
-        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)))
+        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)), None)
         return Embedding(*map(np.concatenate, zip(*parts, strict=True)))
 
     def logits(self, embedding: Embedding, views: Views, legal: Bytes) -> Float32s:
@@ -209,6 +353,8 @@ class OnnxMirrored:
     """As `WithDeployment`; if `mirrors`, as `Mirrored`."""
 
     def __init__(self, shape: tuple[int, int, int], weights: Weights, mirrors: bool) -> None:
+        from stratkit.nets import onnx_graph
+
         self.shape, self.mirrors = shape, mirrors
         self.play = OnnxFromTo(shape, weights, "play.")
         self.deployment = onnx_graph.deployment(weights, "deployment.")
@@ -218,19 +364,13 @@ class OnnxMirrored:
         self.image = square + width - 1 - 2 * (square % width)
         self.left = self.image > square
 
-    def prepare(self, packed: Bytes) -> Seen:
+    def prepare(self, packed: Bytes, pub: Float32s | None = None) -> Seen:
         """As of `Network`."""
-        return self._prepare(packed, None)
-
-    def prepare_shared(self, packed: Bytes, unit: int = ROWS) -> Seen:
-        """As of `Network`."""
-        return self._prepare(packed, unit)
-
-    def _prepare(self, packed: Bytes, unit: int | None) -> Seen:
         seen, mirrored, like_image = self._see(packed)
         plays = packed[:, PHASE] != 1
-        some = seen[plays]
-        play = self.play.prepare(some) if unit is None else self.play.prepare_shared(some, unit)
+        if pub is not None:
+            pub = np.where(mirrored[:, None, None, None], pub[..., ::-1], pub)[plays]
+        play = self.play.prepare(seen[plays], pub)
         return Seen(self._kinds(seen[~plays]), play, plays, mirrored, like_image)
 
     def _see(self, packed: Bytes) -> tuple[Bytes, Bools, Bools]:
@@ -273,7 +413,9 @@ class OnnxMirrored:
 
     def embed_after(self, inputs: Seen, before: Any) -> tuple[Embedding | None, Any]:
         """As of `Network`."""
-        return self.play.embed_after(inputs.play, before) if len(inputs.play.part) else (None, None)
+        if not len(inputs.play.part):
+            return None, before
+        return self.play.embed_after(inputs.play, before)
 
     def logits(self, embedding: Embedding | None, inputs: Seen, legal: Bytes) -> Float32s:
         """As of `Mirrored`."""
@@ -301,12 +443,36 @@ class OnnxMirrored:
         return values
 
 
-OnnxNetwork: TypeAlias = OnnxFromTo | OnnxMirrored
-
-
 def _positions(packed: Bytes) -> Bytes:
     """The observations as they were before a piece was selected."""
     positions = packed.copy()
     positions[:, STAGE], positions[:, SELECTED] = 0, NO_SQUARE
     positions[:, ONLY_ATTACKS:MOVES] = 0  # which nothing reads of a position
     return positions
+
+
+def _features(
+    packed: Bytes, shape: tuple[int, int, int], pub: Float32s | None
+) -> tuple[Float32s, Float32s]:
+    """As of `features.features`, which makes them by torch where the engine cannot."""
+    if pub is None:
+        return board_features(packed, shape)
+    import torch
+
+    from stratkit.nets.features import features
+
+    planes, counts = features(torch.from_numpy(packed), shape, torch.from_numpy(pub))
+    return planes.numpy(), counts.numpy()
+
+
+def _outcomes(packed: Bytes, shape: tuple[int, int, int], pub: Float32s | None) -> Float32s:
+    """As of `features.outcomes`."""
+    packed = np.ascontiguousarray(packed)
+    if pub is None:
+        return attack_outcomes(packed, shape)
+    import torch
+
+    from stratkit.nets.features import outcomes
+
+    found: Float32s = outcomes(torch.from_numpy(packed), shape, torch.from_numpy(pub)).numpy()
+    return found

@@ -27,13 +27,18 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def side_by_side(compute: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def side_by_side(
+    compute: Callable[[Item], Result],
+    items: Sequence[Item],
+    begin: Callable[[], None] | None = one_thread,
+) -> list[Result]:
     """What is computed of each item, in their order, in as many threads as the process searches
-    in. Each item is computed in one of them, so that their number changes no sum."""
+    in. Each item is computed in one of them, so that their number changes no sum. `begin`: what a
+    thread does first; None: nothing, for who needs no torch."""
     threads = search_threads()
     if threads == 1 or len(items) < 2:
         return [compute(item) for item in items]
-    return list(_pool(threads).map(compute, items))
+    return list(_pool(threads, begin).map(compute, items))
 
 
 def shares(rows: int) -> list[slice]:
@@ -46,9 +51,9 @@ def shares(rows: int) -> list[slice]:
 
 
 @functools.cache
-def _pool(threads: int) -> ThreadPoolExecutor:
+def _pool(threads: int, begin: Callable[[], None] | None) -> ThreadPoolExecutor:
     """All players share it: games with programs, which have threads of their own, need no more."""
-    return ThreadPoolExecutor(threads, "network", one_thread)
+    return ThreadPoolExecutor(threads, "network", begin)
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
