@@ -32,7 +32,7 @@ class TrainedNetwork:
 
     `file`: where it comes from; `net`: which of the checkpoint's networks it is (`target`, ...);
     `step`: of the learner; `metadata`: all else that the checkpoint says (formats/checkpoint.md).
-    `evaluator.network` is the `torch.nn.Module`.
+    `evaluator.network` is the `torch.nn.Module`, where torch is installed.
     """
 
     file: str
@@ -105,5 +105,5 @@ def load(player: StrPath, net: str | None = None, rows: Rows = 64) -> TrainedNet
     model = open_model(name, net).must_be(PolicyModel)
     with error_context(model.file):
         game = Game.stored(model.game, model.metadata["rules"])
-    evaluator = model.evaluator(game, rows)
+    evaluator = model.evaluator(game, rows, a_module=True)
     return TrainedNetwork(model.file, model.part, model.step, game, model.metadata, evaluator)

@@ -6,11 +6,11 @@ import re
 
 import numpy as np
 import pytest
+from stratkit.engine.combat import WINS, fight
 
 from positions import Scene
 from running import ROOT, here
 from stratkit.engine import Game, observation_dtype
-from stratkit.engine.combat import WINS, fight
 from stratkit.engine.stratego import (
     BOMB,
     MINER,
@@ -27,8 +27,8 @@ from stratkit.engine.stratego import (
 from stratkit.match import PLAYERS
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
+from stratkit.players.baselines import HeuristicPlayer
 from stratkit.players.factory import open_player
-from stratkit.players.heuristic import HeuristicPlayer
 from stratkit.players.player import Decision, Player, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.scripted.habits import HABITS

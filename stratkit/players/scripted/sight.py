@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from stratkit.arrays import Bools, Bytes, Float64s, Int64s
 from stratkit.engine import Game, expand_planes, observation_dtype
-from stratkit.engine.combat import WINS, fight
 from stratkit.engine.observation import ENEMY_PUBLIC
 from stratkit.engine.stratego import (
     EMPTY,
@@ -26,6 +25,8 @@ from stratkit.engine.stratego import (
     TYPE,
     TYPES,
     UNKNOWN,
+    WINS,
+    fight,
     variant,
 )
 from stratkit.games.stratego.heuristic import StrategoHeuristic
