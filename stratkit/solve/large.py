@@ -17,6 +17,7 @@ import numpy as np
 from stratkit.arrays import Bytes, Float32s, Float64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.best_response import BestResponse
+from stratkit.engine.dice import DiceResponses, DiceSets, dice_bids
 from stratkit.engine.phantom import PhantomResponses, PhantomViews, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say, StratkitError
@@ -66,6 +67,8 @@ def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame
         return None
     if certainly_exceeds(game, MAX_HISTORIES) and view_numbers(game):
         return LargePhantom(game, threads)
+    if dice_bids(game) and DiceSets(game).histories > MAX_HISTORIES:
+        return _large_dice(game, threads, most_bytes, say)
     if certainly_exceeds(game, MOST_HISTORIES):
         what = f"it has more than {MOST_HISTORIES:,} histories"
         raise InputError(f"{game.name} is too large to enumerate: {what}")
@@ -85,6 +88,16 @@ def asked(player: PolicyPlayer, observations: Bytes, legal: Bytes) -> Float32s:
     nothing = np.zeros(n, np.int8)  # of games and sides a network knows nothing
     games, numbers = nothing.astype(np.int64), nothing.astype(np.int32)
     return player.policy(Views(games, nothing, numbers, legal, observations))
+
+
+def normalised(policy: Float32s) -> Float64s:
+    """float64 [n, actions], whose rows sum to 1. `StratkitError`: one has nothing to sum."""
+    total = policy.sum(1, dtype=np.float64, keepdims=True)
+    if not (np.isfinite(total).all() and (total > 0).all()):
+        from stratkit.players.player import NO_ACTION
+
+        raise StratkitError(NO_ACTION)
+    return np.asarray(policy / total, np.float64)
 
 
 class LargePhantom(LargeGame[Views]):
@@ -110,11 +123,9 @@ class LargePhantom(LargeGame[Views]):
         legal = self._views.legal
         some = np.flatnonzero(legal.any(1))
         policy = np.zeros(legal.shape)
-        policy[some] = asked(player, self._views.observations(side)[some], legal[some])
-        total = policy.sum(1)
-        if not (np.isfinite(total) & ((total > 0) | ~legal.any(1).astype(bool))).all():
-            raise StratkitError("a player's policy has no action: its network is damaged")
-        return policy / np.where(total > 0, total, 1)[:, None]
+        seen = self._views.observations(side)[some]
+        policy[some] = normalised(asked(player, seen, legal[some]))
+        return policy
 
     def evaluate(self, policy: Views, progress: OpenProgress) -> PolicyValue:
         responses = PhantomResponses(self.game, policy, self._threads)
@@ -122,6 +133,48 @@ class LargePhantom(LargeGame[Views]):
             while before := responses.left:
                 bar.update(before - responses.step(PIECES))
         self._size = responses.histories, sum(responses.infosets)
+        return PolicyValue(responses.values[0], responses.best)
+
+
+def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDice:
+    large = LargeDice(game, threads)
+    sets = large.sets
+    if 2 * 8 * sets.choices > most_bytes:  # what the mean takes, too
+        what = f"a policy takes {2 * 8 * sets.choices / (1 << 30):.1f} GiB (--memory)"
+        raise InputError(f"{game.name} is too large to enumerate: {what}")
+    say(f"{game.name}: a network is asked for {len(sets):,} information sets; that takes longest")
+    return large
+
+
+class LargeDice(LargeGame[Float64s]):
+    """Liar's Dice. A policy is float64 [E], the choices of `DiceSets`."""
+
+    def __init__(self, game: Game, threads: int) -> None:
+        self.game, self.sets, self._threads = game, DiceSets(game), threads
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.sets.histories, len(self.sets)
+
+    def uniform(self) -> Float64s:
+        return self.sets.uniform()
+
+    def of_player(self, player: PolicyPlayer, progress: OpenProgress) -> Float64s:
+        policy, at = np.empty(self.sets.choices), 0
+        with progress(len(self.sets), "information set", self.game.name) as bar:
+            for begin in range(0, len(self.sets), ROWS):
+                seen, legal = self.sets.views(begin, begin + ROWS)
+                rows = normalised(asked(player, seen, legal))[legal.astype(bool)]
+                policy[at : at + len(rows)] = rows
+                at += len(rows)
+                bar.update(len(seen))
+        return policy
+
+    def evaluate(self, policy: Float64s, progress: OpenProgress) -> PolicyValue:
+        responses = DiceResponses(self.sets, policy, self._threads)
+        with progress(responses.left, "part", self.game.name) as bar:
+            while before := responses.left:
+                bar.update(before - responses.step(PIECES))
         return PolicyValue(responses.values[0], responses.best)
 
 
@@ -158,12 +211,8 @@ class LargeWalk(LargeGame[Vector | None]):
                 legal = np.zeros((end - begin, self.game.actions), np.uint8)
                 at = tree.owner[first:last] - begin, tree.actions[first:last]
                 legal[at] = 1
-                policy[first:last] = asked(player, seen[begin:end], legal)[at]
+                policy[first:last] = normalised(asked(player, seen[begin:end], legal))[at]
                 bar.update(end - begin)
-        total = tree.sums(policy)
-        if not (np.isfinite(total) & (total > 0)).all():
-            raise StratkitError("a player's policy has no action: its network is damaged")
-        policy /= total[tree.owner]
         return policy
 
     def evaluate(self, policy: Vector | None, progress: OpenProgress) -> PolicyValue:
