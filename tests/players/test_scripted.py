@@ -101,6 +101,9 @@ def test_the_raider_walks_along_the_rank_and_takes_what_it_can() -> None:
     # The one that it knows to be stronger stays, and the other one falls.
     assert always("raider", "M:A1 E:F1 i:B5 x:C5 Q:A5 Y:F6") == "B5A5"
     assert always("raider", "M:A1 E:F1 i:B5 n:C5 R:B6 Y:F6") == "B5B6"
+    assert "B5C5" not in choices("raider", "M:A1 E:F1 i:B5 x:C5 Q:E6 Y:F6")
+    # It goes by who stands before the home ranks.
+    assert choices("raider", "M:A1 E:F1 i:C4 R:A4 Y:F6") <= {"C4C5", "C4D4"}
     # The colonel raids, and no other.
     assert always("raider", "M:A1 L:A2 J:D3 F:F2 Y:F6 R:D6")[:2] == "D3"
 
@@ -136,6 +139,7 @@ def test_the_careful_one_attacks_only_what_it_knows_to_beat() -> None:
 
 def test_the_rusher_attacks_whatever_is_hidden() -> None:
     assert always("rusher", "M:A1 E:C4 R:C5 Y:F6 X:A6") == "C4C5"
+    assert always("rusher", "M:A1 E:C4 X:C5 W:A6 V:B6 Y:F6", "C5") == "C4C5"
     assert always("rusher", "M:A1 L:D3 Y:F6 R:D6")[:2] == "D3"
     assert always("rusher", "M:A1 E:C4 x:C5 Y:F6 R:F5") != "C4C5"
 
@@ -155,6 +159,7 @@ def test_the_bluffers_low_pieces_go_where_high_ones_would() -> None:
     # Once it is known, it runs.
     runs = choices("bluffer", "M:A1 d:C4 L:F1 x:C5 Y:F6 R:A6")
     assert runs <= {"C4C3", "C4C2", "C4C1", "C4B4", "C4A4", "C4D4", "C4E4", "C4F4"}
+    assert choices("bluffer", "M:A1 L:F1 G:A2 R:E6 Y:F6") <= {"A2A3", "A2B2"}
     # High ones wait until somebody comes whom they beat.
     assert always("bluffer", "M:A1 L:F1 B:E2 E:A2 r:F2 Y:F6") == "F1F2"
 

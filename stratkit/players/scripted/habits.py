@@ -109,17 +109,16 @@ class Baiter(Habit):
     WEAK = (SCOUT, MINER, SERGEANT)
 
     def places(self, placing: Placing) -> Float64s:
+        front, type_ = placing.ground.front, placing.type_
         post = placing.post()
-        beside = placing.ground.beside(post) * placing.ground.front > 0
-        type_ = placing.type_
-        weights = np.where(type_ == SPY, np.where(post, 1.0, 1e-6), placing.usual)
-        bombs = 4.0 * placing.ground.front + placing.beside(FLAG) + 1e-3
-        weights = np.where(type_ == BOMB, bombs, weights)
-        baited = placing.ground.beside(post) * placing.ground.front
-        baited = (baited * np.isin(placing.own, self.WEAK)).any(1, keepdims=True)
-        bait = np.where(np.isin(type_, self.WEAK) & ~baited, 1e3, 1e-3)
-        weights = np.where(beside & (type_ != SPY), weights * bait, weights)
-        return np.where(post & (type_ != SPY), 1e-9, weights)
+        beside = (placing.ground.beside(post) > 0) & front
+        baited = (beside & np.isin(placing.own, self.WEAK)).any(1, keepdims=True)
+        bait = np.isin(type_, self.WEAK) & ~baited
+        bombs = 4.0 * front + placing.beside(FLAG) + 1e-3
+        weights = np.where(type_ == BOMB, bombs, placing.usual)
+        weights = np.where(beside, weights * np.where(bait, 1e3, 1e-3), weights)
+        spy = np.where(post, 1.0, 1e-6)
+        return np.where(type_ == SPY, spy, np.where(post, 1e-9, weights))
 
     def judge(self, sight: Sight, moves: Moves) -> Float64s:
         spy = sight.own == SPY
