@@ -11,11 +11,18 @@ import stratkit
 from running import run
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.models.open_model import BeliefModel, PolicyModel, ValueModel, open_model
+from stratkit.models.open_model import (
+    BeliefModel,
+    PolicyModel,
+    ValueModel,
+    model_of,
+    open_model,
+    open_published,
+)
 from stratkit.nets import build
 from stratkit.nets.belief import BeliefNet
 from stratkit.nets.pbs import build_pbs
-from stratkit.storage.checkpoints import publish_policy, save_checkpoint
+from stratkit.storage.checkpoints import checkpoint_path, publish_policy, save_checkpoint
 
 BELIEF = "a belief network, where a policy is needed: belief=FILE takes it"
 VALUES = "a value network, where a policy is needed: search=cfr, cfr-avg or flop takes it"
@@ -90,3 +97,38 @@ def test_a_network_of_each_kind_is_made_of_its_file(files: dict[str, pathlib.Pat
     assert values.network(dice)
     with pytest.raises(InputError, match="a value network for liars_dice:1x2, not for kuhn"):
         values.network(Game("kuhn"))
+
+
+def test_values_are_of_one_set_of_rules() -> None:
+    short, long = Game("moves:nano", {"max_plies": 6}), Game("moves:nano", {"max_plies": 8})
+    weights = {n: t.numpy() for n, t in build_pbs("pbs:8", short, 1).state_dict().items()}
+    metadata = {"game": short.name, "rules": short.rules, "net": "pbs:8", "algorithm": "rebel"}
+    model = model_of("values", weights, metadata)
+    model.check_game(short)
+    with pytest.raises(InputError, match="a value network for moves:nano, not for moves:nano"):
+        model.check_game(long)
+
+
+def test_what_a_run_publishes_else_its_newest_acting_network(tmp_path: pathlib.Path) -> None:
+    """Never the average, which is for play."""
+    dice = Game("liars_dice:1x2")
+    weights = {n: t.numpy() for n, t in build_pbs("pbs:8", dice, 1).state_dict().items()}
+    tensors = {
+        f"{part}/{name}": np.full_like(tensor, value)
+        for part, value in (("online", 1), ("average", 2))
+        for name, tensor in weights.items()
+    }
+    metadata = {"game": dice.name, "rules": dice.rules, "net": "pbs:8", "step": 0, "episodes": 0}
+    metadata |= {"batch": 1, "algorithm": "rebel", "networks": ["online", "average"]}
+    path = pathlib.Path(checkpoint_path(tmp_path, 0))
+    path.parent.mkdir()
+    save_checkpoint(path, tensors, metadata)
+
+    def opened() -> tuple[str, set[float]]:
+        model = open_published(str(tmp_path))
+        return model.part, {float(x) for tensor in model.weights.values() for x in tensor.flat}
+
+    assert open_model(tmp_path).part == "average"
+    assert opened() == ("online", {1.0})
+    publish_policy(tmp_path, {n: np.full_like(t, 3) for n, t in weights.items()}, metadata)
+    assert opened() == ("online", {3.0})

@@ -12,6 +12,7 @@ from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.observation import CELLS
 from stratkit.engine.stratego import PIECE, PLACING_ORDER, REVEALED, SIDE, VARIANTS
+from stratkit.engine.worlds import hidden_types
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.player import Decision, Player, Views
@@ -70,6 +71,19 @@ def test_the_truth_dealt_again_changes_no_byte_of_worlds(name: str) -> None:
         differ += played_on(views_of(batch).state(0).worlds(4, seed + 1)) != mine
         compared += 1
     assert compared and differ
+
+
+def test_worlds_are_drawn_by_the_numbers_of_game_and_action() -> None:
+    """Each by itself gives other worlds, and the same ones again."""
+    batch = random_game(Game("mini"), 20, 3)
+    assert batch is not None
+    keys = [(5, 7), (6, 7), (5, 8)]
+
+    def drawn(game: int, number: int) -> bytes:
+        return hidden_types(Views.of_one(batch, game, number).state(0).worlds(8)).tobytes()
+
+    found = [drawn(*key) for key in keys]
+    assert len(set(found)) == 3 and [drawn(*key) for key in keys] == found
 
 
 ORDER = [t for t in PLACING_ORDER for _ in range(VARIANTS["mini"].counts[t])]
