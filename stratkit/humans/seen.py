@@ -78,9 +78,17 @@ def played_ply(played: Played, at: int) -> Ply:
 
 @dataclass(frozen=True)
 class Turn:
-    """What the side that is to move knows of `game`, on absolute squares: the `position` as it
-    looks, the `plies` so far, of which the last `new` came since its turn before, the pieces that
-    red and blue have lost, those that the enemy still hides, and the legal `moves`."""
+    """What the side that is to move knows of a game, on absolute squares.
+
+    game      its number
+    side      who is to move
+    position  as it looks
+    plies     so far
+    new       how many of them, the last ones, came since its turn before
+    lost      the pieces that red and blue have lost
+    hidden    those that the enemy still hides
+    moves     the legal ones
+    """
 
     game: int
     side: int

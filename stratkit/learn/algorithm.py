@@ -66,11 +66,11 @@ class Algorithm(ABC, Generic[F, T]):
     `net`, `game`, `seed`: which untrained network (`nets.build`); it computes on `device`.
     `InputError`: none for this algorithm.
 
-    `networks`: by the names that they have in a checkpoint, `network_names`. The first one is
-    trained by gradients and acts in self-play; the others begin as its copies.
-    `ranks`: those that share a batch, all of which compute their targets at the same time.
-    `loss_metrics`: the names of what `loss` reports, as sums over the steps. `view_metrics`: the
-    names of what `forward` reports, as means over the steps that are learned from.
+    networks      by the names that they have in a checkpoint, `network_names`; the first one is
+                  trained by gradients and acts in self-play, the others begin as its copies
+    ranks         those that share a batch, all of which compute their targets at the same time
+    loss_metrics  the names of what `loss` reports, as sums over the steps
+    view_metrics  the names of what `forward` reports, as means over the steps learned from
     """
 
     config: AdamConfig

@@ -2,7 +2,7 @@
 NashPG, Nash policy gradients (Yu et al. 2026, arXiv 2510.18183), which is PPO and a magnet. From
 top to bottom:
 
-    reference_update   one whole update of either on one screen
+    reference_update   one whole update of NashPG on one screen
     shuffled           the minibatches
     normalised         advantages of mean 0 and deviation 1
     PPO                all of it in parts, for the optimizer

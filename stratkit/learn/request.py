@@ -42,12 +42,22 @@ WORDS = ("algorithm", "net")  # of a configuration file, beside the settings
 class Request:
     """What `train` is asked for.
 
-    inputs: `-`, files, folders. run: the folder of the run. steps: stop when the run has so many.
-    net, algorithm: None leaves them to the checkpoint, or to the default. start: a checkpoint or
-    RUN whose learning goes on in a new run. weights: a file with which a new run only begins; a
-    resumed one does not read it. settings: of the configuration file; options: of the command line;
-    values of both are accepted already.
-    timeout: the seconds that one of several ranks may wait for episodes. device: cpu or cuda.
+    inputs     `-`, files, folders
+    run        the folder of the run
+    steps      stop when the run has so many
+    net        None: the checkpoint's, or the default
+    algorithm  the same
+    start      a checkpoint or RUN whose learning goes on in a new run
+    weights    a file with which a new run only begins; a resumed one does not read it
+    settings   of the configuration file; the values are accepted already
+    options    of the command line; the same
+    game       that of the episodes, if it is known
+    resume     go on with the run
+    strict     a truncated stream is an error
+    consume    delete input files that were learned from
+    wait       watch folders for new files
+    timeout    the seconds that one of several ranks may wait for episodes
+    device     cpu or cuda
     """
 
     inputs: Sequence[str]
@@ -108,12 +118,17 @@ def of_command_line() -> Iterator[None]:
 class Outcome:
     """How a run ended.
 
-    step: the last one. checkpoint: of this step; None: stopped before there was a game. stopped: by
-    a signal. error: of the inputs, after which nothing was read. truncated, left_over: what of the
-    input was not learned from. rank: which of several learners says this; number 0 has written the
-    checkpoint. begun: the step that it went on from. learned: what is counted in `episodes`.
-    unfilled: of a window of old episodes, how many batches more it would have held when the inputs
-    ended.
+    step        the last one
+    episodes    how many were consumed
+    checkpoint  of this step; None: stopped before there was a game
+    stopped     by a signal
+    error       of the inputs, after which nothing was read
+    truncated   the streams that ended early
+    left_over   how much of the input was not learned from
+    rank        which of several learners says this; number 0 has written the checkpoint
+    begun       the step that it went on from
+    learned     what is counted in `episodes`
+    unfilled    how many batches more a window of old episodes would have held at the end
     """
 
     step: int

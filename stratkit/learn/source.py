@@ -90,12 +90,15 @@ class Source:
     folders of such files.
 
     Folders are watched for new files when `wait`. Each pass reads the whole files in the order of
-    their names; of several ranks (`part`: which of how many) each reads its own. Several pipes are
-    read side by side. `consumed`: from how many episodes of which file an earlier run has learned,
-    in the order of reading; they are skipped, and their games count as met. Nothing is skipped in
-    pipes. `game`: the game that the episodes must be of, if it is known. `strict`: a truncated
-    stream is an error (`CheckFailed`), instead of a line in `dropped`. The thread makes batches
-    once `begin` has said how.
+    their names; of several ranks each reads its own. Several pipes are read side by side. The
+    thread makes batches once `begin` has said how.
+
+    game      that the episodes must be of, if it is known
+    consumed  from how many episodes of which file an earlier run has learned, in the order of
+              reading; they are skipped, and their games count as met, but nothing in pipes
+    wait      watch folders for new files
+    strict    a truncated stream is an error (`CheckFailed`), instead of a line in `dropped`
+    part      which of several ranks, and of how many
     """
 
     def __init__(

@@ -98,7 +98,7 @@ class EpisodeStreams(Streams):
         return EpisodeChunk(frame, header.endings, name, against, played)
 
     def check(self, header: Header, game: Game, plan: Plan) -> None:
-        whole = "of which this algorithm needs whole ones (mmd takes both)"
+        whole = "of which this algorithm needs whole ones (mmd, ppo and nashpg take both)"
         check_slices(header, plan.spec.slices, whole)
         only = plan.spec.deployment_only
         check_slices(header, not only, "where --learn deployment needs whole ones")

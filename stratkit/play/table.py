@@ -55,12 +55,14 @@ def returns_of_loss(players: int, loser: int) -> npt.NDArray[np.float32]:
 class Table:
     """`slots` games in lockstep.
 
-    `players` are what seatings point to; None is somebody who sits at no game here. `source` says
-    which games to begin. `max_actions` cuts longer games (return 0), None cuts none. `seed` is
-    chance's. The `adjudicator`, if any, may end games from their first ply on. `slice_length`: hand
-    on games that go on, too, whenever so many actions came since the last time. `true_sight`: asked
-    before every round whether worlds are copies of the true state for the first player, which only
-    self-play may want ("TrueSight learning", AlphaZe**).
+    players       what seatings point to; None: somebody who sits at no game here
+    source        says which games to begin
+    max_actions   longer games are cut (return 0); None: none is
+    seed          chance's
+    adjudicator   may end games from their first ply on
+    slice_length  hand on games that go on, too, after so many actions since the last time
+    true_sight    asked before every round whether worlds are copies of the true state for the
+                  first player, which only self-play may want ("TrueSight learning", AlphaZe**)
     """
 
     def __init__(

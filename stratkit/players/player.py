@@ -48,10 +48,10 @@ class Views:
     numbers: npt.NDArray[np.int32]
     legal: npt.NDArray[np.uint8]
     observations: npt.NDArray[np.uint8]
-    _batch: Batch | None = None
+    _batch: Batch | None = None  # of the games; None: `state` has nothing to ask
     _rows: npt.NDArray[np.int64] | None = None  # of the batch, [n]
-    _actions: Callable[[int], npt.NDArray[np.int32]] | None = None
-    _true_sight: bool = False
+    _actions: Callable[[int], npt.NDArray[np.int32]] | None = None  # of a row, what was played
+    _true_sight: bool = False  # worlds are copies of the true state
 
     def __len__(self) -> int:
         return len(self.games)
@@ -99,7 +99,7 @@ class Views:
         numbers     int32 [n], how many actions their games have had
         seen        what `Batch.view` gave of them
         actions     of a row of the batch, what was played since the start of its game
-        true_sight  `SideState.true_sight`
+        true_sight  whether worlds are copies of the true state
         """
         sides, legal, observations = seen
         numbers = batch.numbers(rows, numbers)
@@ -127,11 +127,15 @@ class Views:
 
 @dataclass(frozen=True)
 class Decision:
-    """The chosen actions int32 [n] and `mu` float32 [n], the probability with which each was
-    chosen; `values` float32 [n], what the player expects to get, if it was asked for that;
-    `resigned` bool [n], the games that it gives up instead, if any. Of a player that searches:
-    `targets` [n], what a network is to learn of the policy, and `root_value` float32 [n], of the
-    value (NaN: nothing was searched)."""
+    """What a player decides at n views.
+
+    actions     int32 [n], those chosen
+    mu          float32 [n], the probability with which each was chosen
+    values      float32 [n], what the player expects to get, if it was asked for that
+    resigned    bool [n], the games that it gives up instead, if any
+    targets     [n], of a player that searches: what a network is to learn of the policy
+    root_value  float32 [n], and of the value; NaN: nothing was searched
+    """
 
     actions: npt.NDArray[np.int32]
     mu: npt.NDArray[np.float32]
@@ -206,11 +210,17 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How the policy of a turn of `side` came about: the moves; by stage its name and the policy
-    that it left, float32 [m], the network's own first; the value of the position and each move's
-    upper bound, float32 [m] (NaN: not looked at), where a stage computes them; what a search found,
-    if there was one. In deployment a move is from a square to itself: where the next piece may
-    go."""
+    """How the policy of a turn came about.
+
+    game    its number
+    side    whose turn it is
+    packed  its observation
+    moves   the m moves; in deployment from a square to itself: where the next piece may go
+    stages  the name of each, and the policy that it left, float32 [m]; the network's own first
+    value   of the position, where a stage computes it
+    bounds  float32 [m], each move's upper bound, where a stage computes it; NaN: not looked at
+    search  what a search found, if there was one
+    """
 
     game: int
     side: int

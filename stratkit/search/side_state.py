@@ -17,20 +17,18 @@ class SideState:
     """A game whose true state stays out of reach: answers depend on what the side knows, and on
     nothing else. They are true until the game goes on.
 
-    batch, row    where the game is; None: there is none to ask
-    side          who acts in it
-    game, number  keys of every random draw: the game, and the action in it
-    actions       int32 [k], what was played since the game's start; None: nobody can say
-    true_sight    worlds are copies of the true state ("TrueSight learning", AlphaZe**)
+    side    who acts in it
+    game    its number, which with `number` keys every random draw
+    number  of the action in the game
     """
 
-    _batch: Batch | None
-    _row: int
+    _batch: Batch | None  # None: there is no game to ask
+    _row: int  # where it is in the batch
     side: int
     game: int
     number: int
-    _actions: Actions | None = None
-    _true_sight: bool = False
+    _actions: Actions | None = None  # int32 [k], what was played; None: nobody can say
+    _true_sight: bool = False  # worlds copy the true state ("TrueSight learning", AlphaZe**)
 
     def moves(self) -> list[tuple[int, int]]:
         """Of a game where a move is several actions, the legal moves (square, destination) in the

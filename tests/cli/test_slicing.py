@@ -24,7 +24,7 @@ def sliced(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return path
 
 
-WHOLE = "slices of games, of which this algorithm needs whole ones (mmd takes both)"
+WHOLE = "slices of games, of which this algorithm needs whole ones (mmd, ppo and nashpg take both)"
 
 
 def read(path: pathlib.Path, whole: bool = True) -> list[tuple[object, ...]]:
