@@ -31,7 +31,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q "$$(grep ^torch== constraints.txt)" -c constraints.txt
 	$(BIN)/pip install -q setuptools cffi -c constraints.txt
-	$(BIN)/pip install -q --no-build-isolation -e '.[learn,plot,tensorboard,pettingzoo,dev]' -c constraints.txt
+	$(BIN)/pip install -q --no-build-isolation -e '.[learn,play,plot,tensorboard,pettingzoo,dev]' -c constraints.txt
 	@touch $@ $(VENV)/.engine
 
 # An editable install does not notice that a C file changed.

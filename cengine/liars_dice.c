@@ -10,17 +10,9 @@
  * (with one die: the face). Hands that differ in the order of the dice only are one, which is the
  * smallest tree.
  */
+#include "liars_dice.h"
+
 #include "games.h"
-#include "small.h"
-
-enum { MOST_FACES = SK_MOST_ACTIONS / 2, MOST_BIDS = SK_MOST_ACTIONS - 1 };
-
-typedef struct {
-    sk_game base;
-    int dice, faces, bids, hands;
-    uint8_t counts[SK_MOST_ACTIONS][MOST_FACES]; /* how many dice of each face make up each hand */
-    double probability[SK_MOST_ACTIONS];         /* of each hand */
-} liars_dice;
 
 typedef struct {
     uint8_t hands[2];
@@ -91,10 +83,15 @@ static int shows(const liars_dice *game, int hand, int face)
     return game->counts[hand][face] + (face == wild ? 0 : game->counts[hand][wild]);
 }
 
+int sk_bid_is_true(const liars_dice *game, int bid, int hand, int other)
+{
+    int quantity = bid / game->faces + 1, face = bid % game->faces;
+    return shows(game, hand, face) + shows(game, other, face) >= quantity;
+}
+
 static int last_is_true(const liars_dice *game, const liars_dice_state *state)
 {
-    int quantity = state->last / game->faces + 1, face = state->last % game->faces;
-    return shows(game, state->hands[0], face) + shows(game, state->hands[1], face) >= quantity;
+    return sk_bid_is_true(game, state->last, state->hands[0], state->hands[1]);
 }
 
 static void returns(const sk_game *game, const void *block, float *out)
@@ -169,6 +166,8 @@ static int hand(const sk_game *game, const void *block, int player)
 }
 
 static const sk_ops ops = {SMALL_GAME, BELIEF_GAME, .chance = chance};
+
+int sk_is_liars_dice(const sk_game *game) { return game->ops == &ops; }
 
 /* The next hand of sorted dice; 0 after the last. */
 static int next_hand(const liars_dice *game, uint8_t *dice)

@@ -262,6 +262,8 @@ void sk_tree_close(sk_tree *tree);
 /* Of a tree that has not grown: histories will be counted, but only information sets kept. Nobody
  * may ask it for payoffs, weights or values. */
 void sk_tree_sets_only(sk_tree *tree);
+/* The same, without information sets: it counts. */
+void sk_tree_counts_only(sk_tree *tree);
 /* Of a tree that has not grown: the first state of each information set, and the number of actions
  * before it, will be written to a row of the batch and to depths. Both must have room for all sets,
  * and outlive the growth. */
@@ -352,6 +354,28 @@ int64_t sk_phantom_response_walk(sk_phantom_response *response, int32_t pieces);
 int64_t sk_phantom_response_histories(const sk_phantom_response *response);
 /* Of either player, when none is left; its histories stay 0. */
 void sk_phantom_response_read(sk_phantom_response *response, sk_response_result out[2]);
+
+/* ---- The same in Liar's Dice (dice_response.c) ---- */
+
+typedef struct sk_dice_response sk_dice_response;
+
+/* How many bids there are; 0: it is another game. */
+int32_t sk_dice_bids(const sk_game *game);
+/* counts [hands][faces]: the dice of each hand. */
+void sk_dice_hands(const sk_game *game, uint8_t *counts);
+/* Of both players at once. The policy has the choices of all information sets one after the other:
+ * of each set of bids that were made, as a number with a bit a bid, of each hand. It and the game,
+ * of less than 32 bids, must outlive the response, which is in *out also if there is an error.
+ * Allocates. */
+const char *sk_dice_response_open(const sk_game *game, const double *policy, int32_t threads,
+                                  sk_dice_response **out);
+void sk_dice_response_close(sk_dice_response *response);
+/* The parts of the walk. */
+int64_t sk_dice_response_pieces(const sk_dice_response *response);
+/* Walks through so many of them more, on all threads; returns how many are left. */
+int64_t sk_dice_response_walk(sk_dice_response *response, int32_t pieces);
+/* Of either player, when none is left; its histories stay 0. */
+void sk_dice_response_read(sk_dice_response *response, sk_response_result out[2]);
 
 /* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
 

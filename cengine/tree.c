@@ -147,10 +147,13 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
     top->sequence[1] = sequence[1];
     top->chance = chance;
     top->next = 0;
-    if (who == SK_CHANCE) {
+    if (who == SK_CHANCE || tree->counts_only) {
         top->infoset = -1;
         top->choices = game->ops->legal(game, state, top->outcomes);
-        game->ops->chance(game, state, top->probabilities);
+        for (int i = 0; i < top->choices; i++)
+            top->probabilities[i] = 1;
+        if (who == SK_CHANCE)
+            game->ops->chance(game, state, top->probabilities);
     } else {
         int64_t known = tree->n_infosets;
         wrong = sk_tree_intern(tree, state, who, sequence[who], &top->infoset);
@@ -223,6 +226,8 @@ void sk_tree_keep(sk_tree *tree, sk_batch *states, int32_t *depths)
 }
 
 void sk_tree_sets_only(sk_tree *tree) { tree->sets_only = 1; }
+
+void sk_tree_counts_only(sk_tree *tree) { tree->sets_only = tree->counts_only = 1; }
 
 void sk_tree_close(sk_tree *tree)
 {

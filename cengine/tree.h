@@ -57,7 +57,9 @@ typedef struct {
 struct sk_tree {
     const sk_game *game;
     int64_t most_nodes, nodes, terminals;
-    int sets_only; /* histories are counted, and neither payoffs nor decisions are kept */
+    /* Histories are counted, and neither payoffs nor decisions are kept; nor are information sets.
+     */
+    int sets_only, counts_only;
     memory memory;
 
     payoff *payoffs;

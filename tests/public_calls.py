@@ -18,6 +18,7 @@ import stratkit.engine
 from stratkit.engine import Batch, Game, PublicTree, Subgames, Tree
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.best_response import BestResponse
+from stratkit.engine.dice import DiceResponses, DiceSets
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.history import Walk
 from stratkit.engine.mcts import SearchTrees
@@ -60,6 +61,7 @@ def batch(name: str = "mini", rows: int = 3) -> Batch:
 
 tree = functools.cache(lambda: Tree(Game("kuhn")))
 public_tree = functools.cache(lambda: PublicTree(Game("kuhn")))
+dice_sets = functools.cache(lambda: DiceSets(Game("liars_dice:1x2")))
 phantom_views = functools.cache(lambda: PhantomViews(Game("dark_hex:2")))
 tiny = functools.cache(lambda: DiplomacyMap(map_text("tiny") or ""))
 
@@ -247,6 +249,8 @@ CALLS: dict[str, Callable[[], Any]] = {
             "sets_only": True,
         },
     ),
+    "histories_up_to": lambda: {"game": game_of("kuhn"), "most": 100},
+    "certainly_exceeds": lambda: {"game": game_of("kuhn"), "histories": 100},
     "Tree.dense": lambda: (tree().dense, {"policy": EDGES()}),
     "Tree.flat": lambda: (tree().flat, {"dense": tree().dense(EDGES())}),
     "Tree.sums": lambda: (tree().sums, {"x": EDGES()}),
@@ -288,6 +292,17 @@ CALLS: dict[str, Callable[[], Any]] = {
         },
     ),
     "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
+    "dice_bids": lambda: {"game": game_of("liars_dice:1x2")},
+    "DiceSets.__init__": lambda: (DiceSets, {"game": game_of("liars_dice:1x2")}),
+    "DiceSets.views": lambda: (dice_sets().views, {"begin": 0, "end": 5}),
+    "DiceResponses.__init__": lambda: (
+        DiceResponses,
+        {"sets": dice_sets(), "policy": dice_sets().uniform(), "threads": 1},
+    ),
+    "DiceResponses.step": lambda: (
+        DiceResponses(dice_sets(), dice_sets().uniform(), 1).step,
+        {"pieces": 1},
+    ),
     "PhantomViews.observations": lambda: (phantom_views().observations, {"player": 0}),
     "PhantomViews.__init__": lambda: (PhantomViews, {"game": game_of("dark_hex:2")}),
     "view_numbers": lambda: {"game": game_of("dark_hex:2")},

@@ -81,13 +81,18 @@ def installed(wheel: pathlib.Path) -> pathlib.Path:
 @pytest.fixture(scope="module")
 def bare(wheel: pathlib.Path) -> pathlib.Path:
     """An environment with the wheel and what it depends on, without any extra."""
-    site = environment(wheel, "bare")
-    for name in needed(PROJECT["dependencies"]):
+    return with_packages(wheel, "bare", PROJECT["dependencies"])
+
+
+def with_packages(wheel: pathlib.Path, folder: str, requirements: list[str]) -> pathlib.Path:
+    """An environment with the wheel and these packages, which are those of the tests' own."""
+    site = environment(wheel, folder)
+    for name in needed(requirements):
         for file in importlib.metadata.files(name) or ():
             top = pathlib.Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0]
             if not (site / top.name).exists() and ".." not in file.parts:
                 (site / top.name).symlink_to(top)
-    return wheel.parent / "bare"
+    return wheel.parent / folder
 
 
 def environment(wheel: pathlib.Path, name: str) -> pathlib.Path:
@@ -151,6 +156,33 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     execute(installed / "bin/match", *players, "-o", games, cwd=tmp_path)
     table = execute(installed / "bin/rate", games, "--prior", "1", cwd=tmp_path)
     assert table.startswith("20 games of classic; Elo with 95 % intervals")
+
+
+@pytest.mark.slow
+def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    requirements = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["play"]
+    bare = with_packages(wheel, "player", requirements)
+
+    def tool(name: str, *arguments: object) -> str:
+        return execute(bare / "bin" / name, *arguments, cwd=tmp_path)
+
+    with pytest.raises(AssertionError, match="No module named 'torch'"):
+        execute(bare / "bin/python", "-c", "import torch", cwd=tmp_path)
+    searching = "name=A,search=mmd,rollouts=16,depth=1,threshold=.1,quanta=8,barrage-easy"
+    match = ["--game", "barrage", "-n", 2, "--seed", 1]
+    tool("match", searching, "barrage-easy", *match, "-o", "games.jsonl")
+    assert (tmp_path / "games.jsonl").read_text().count('"backend":"onnx"') == 2
+    tool("selfplay", "--game", "barrage", "--policy", "barrage-easy", "-n", 2, "-o", "games.eps")
+    made = tool("deploy-gen", "--game", "barrage", "-n", 3, "--from", "barrage-easy")
+    assert len(made.splitlines()) == 3
+    done = subprocess.run(
+        [bare / "bin/match", "memory=renormalised,barrage-easy", "random", *map(str, match)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "need torch, which is missing" in done.stderr
 
 
 @pytest.mark.slow

@@ -80,9 +80,9 @@ rule_options = options(
 @click.pass_context
 def command(ctx: click.Context, /, serve: str | None, check: str | None, **given: Any) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
-    [key=value,]...SPEC, where SPEC is random, heuristic, human, a player that comes with
-    stratkit (barrage, classic), a checkpoint file, a RUN folder, py:MODULE:CLASS or
-    ucc:COMMAND, a program."""
+    [key=value,]...SPEC, where SPEC is random, heuristic, a scripted player (raider), human, a
+    player that comes with stratkit (barrage, classic), a checkpoint file, a RUN folder,
+    py:MODULE:CLASS or ucc:COMMAND, a program."""
     rules = _rules(given)
     if serve is not None or check is not None:
         from stratkit.cli import alone

@@ -58,10 +58,11 @@ def command(**given: Any) -> None:
     piped = options.output == "-" and is_pipe(1)
     with ProgressLine(options.range[1], "game", "selfplay", is_live() and not piped) as progress:
         if options.by_network:
-            progress.doing("loading torch")
-            from stratkit.nets import check_device
+            progress.doing("loading the network")
+            if options.device != "cpu":
+                from stratkit.nets import check_device
 
-            check_device(options.device)
+                check_device(options.device)
         level = int(piped and options.follow)
         try:
             (_play_values if options.search else _play)(options, progress, level)

@@ -16,6 +16,9 @@ class Stream(enum.IntEnum):
     CHANCE = 1  # the outcome of a chance node
     HUMAN_SETUP = 5  # the setup that a person is offered
     HEURISTIC_NOISE = 7  # which of two moves the heuristic takes that are about as good
+    SCRIPT_NOISE = 8  # which of two moves a scripted player makes that are about as good
+    SCRIPT_SLIP = 9  # whether it follows its habit
+    SCRIPT_LOT = 10  # what its setup is about
     TIES = 11  # which of two actions post-processing keeps that are equally likely
     MIRROR = 20  # whether a setup is mirrored
     ZONES = 21  # how many pieces of a type each group of squares gets

@@ -36,7 +36,7 @@ def record_header(
         seed=options.seed,
         games=schedule.games,
         players=tuple(
-            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief, e.bound)
+            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief, e.bound, e.backend)
             for e in contestants
         ),
         setups={"file": options.setups, "sha256": setups_sha256}

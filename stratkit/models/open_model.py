@@ -1,6 +1,7 @@
 """What a file of weights is: a policy, a belief or values.
 
-Only the methods that make a network import torch: who asks what a file is does not wait for it.
+Only the methods that make a network import what computes it: who asks what a file is does not wait
+for that.
 """
 
 from __future__ import annotations
@@ -95,18 +96,17 @@ class PolicyModel(Model):
     def _fits(self, game: Game) -> bool:
         return self.game == game.name or differ_by_lakes(self.game, game.name)
 
-    def evaluator(self, game: Game, rows: int, elastic: bool = False) -> Evaluator:
-        """Its network; `rows` and `elastic` as in `Evaluator`. `InputError`: the weights are
-        another network's."""
-        from stratkit.nets import build
+    def evaluator(
+        self, game: Game, rows: int, elastic: bool = False, a_module: bool = False
+    ) -> Evaluator:
+        """Its network; `rows` and `elastic` as in `Evaluator`, `a_module` as in `network_with`.
+        `InputError`: the weights are another network's."""
+        from stratkit.nets.choice import network_with
         from stratkit.nets.evaluator import Evaluator
-        from stratkit.nets.threads import one_thread
 
-        one_thread()
         with error_context(self.file):
-            evaluator = Evaluator(self.net, build(self.net, game, 0), rows, elastic)
-            evaluator.load(self.weights)
-        return evaluator
+            network = network_with(self.net, game, self.weights, a_module)
+        return Evaluator(self.net, network, rows, elastic)
 
 
 class BeliefModel(Model):

@@ -35,7 +35,7 @@ class TrainedNetwork:
     step       of the learner
     game       that it learned
     metadata   all else that the checkpoint says (formats/checkpoint.md)
-    evaluator  its `network` is the `torch.nn.Module`
+    evaluator  its `network` is the `torch.nn.Module`, where torch is installed
     """
 
     file: str
@@ -108,5 +108,5 @@ def load(player: StrPath, net: str | None = None, rows: Rows = 64) -> TrainedNet
     model = open_model(name, net).must_be(PolicyModel)
     with error_context(model.file):
         game = Game.stored(model.game, model.metadata["rules"])
-    evaluator = model.evaluator(game, rows)
+    evaluator = model.evaluator(game, rows, a_module=True)
     return TrainedNetwork(model.file, model.part, model.step, game, model.metadata, evaluator)

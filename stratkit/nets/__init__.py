@@ -1,31 +1,51 @@
 """Networks, and the expansion of packed observations to the planes that they read.
 
-expand.py     packed observations -> 82 planes (torch, no loop over planes)
-features.py   packed observations -> what small networks read instead
-network.py    what every network is to those who use one
-unet.py       DeepNash's torso and four heads
-plain.py      a small residual network for small boards
-fromto.py     a residual network that looks once for both parts of a move
-rise.py       AlphaZe**'s residual network
-graph.py      a graph network for the maps of Diplomacy
-mlp.py        a multilayer perceptron for observations that are vectors
-belief.py     which types hidden pieces have
-pbs.py        values of hands at public belief states
-deployment.py a network of its own for the deployment, beside any of these
-mirrored.py   the same, which meets every game with its own flag on the right
-grow.py       a larger network that begins as a smaller one plays
-presets.py    sizes by name, and `build`
-evaluator.py  a network where it computes: batches, device, weights; policies and values
-captured.py   a computation on a GPU, recorded once and launched as one
-threads.py    in how many threads torch computes
-policy.py     logits and legal actions -> a policy; without rare actions; an action drawn
+expansion.py     packed observations -> 82 planes (torch, no loop over planes)
+features.py      packed observations -> what small networks read instead
+network.py       what every network is to those who use one
+unet.py          DeepNash's torso and four heads
+plain.py         a small residual network for small boards
+fromto.py        a residual network that looks once for both parts of a move
+rise.py          AlphaZe**'s residual network
+graph.py         a graph network for the maps of Diplomacy
+mlp.py           a multilayer perceptron for observations that are vectors
+belief.py        which types hidden pieces have
+pbs.py           values of hands at public belief states
+deployment.py    a network of its own for the deployment, beside any of these
+mirrored.py      the same, which meets every game with its own flag on the right
+grow.py          a larger network that begins as a smaller one plays
+presets.py       sizes by name, and `build`
+evaluator.py     a network where it computes, by torch or ONNX Runtime: policies and values
+backend.py       what an evaluator asks of a backend
+torch_backend.py a network by torch
+onnx_graph.py    layers as graphs for ONNX Runtime, made from weights
+onnx_network.py  fromto by ONNX Runtime and numpy, for who plays on a CPU
+captured.py      a computation on a GPU, recorded once and launched as one
+threads.py       in how many threads networks compute
+choice.py        which of the two computes a network
+numpy_policy.py  a policy without rare actions, as arrays
+policy.py        logits and legal actions -> a policy; without rare actions; an action drawn
 """
 
-from stratkit.nets.expand import expand
-from stratkit.nets.network import Network, check_device, place
-from stratkit.nets.policy import at_temperature, draw, legal_policy, process
-from stratkit.nets.presets import build
-from stratkit.nets.unet import UNet
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stratkit.nets.expansion import expand
+    from stratkit.nets.network import Network, check_device, place
+    from stratkit.nets.policy import at_temperature, draw, legal_policy, process
+    from stratkit.nets.presets import build
+    from stratkit.nets.unet import UNet
+
+_HOMES = {
+    "expansion": ("expand",),
+    "network": ("Network", "check_device", "place"),
+    "policy": ("at_temperature", "draw", "legal_policy", "process"),
+    "presets": ("build",),
+    "unet": ("UNet",),
+}
 
 __all__ = [
     "Network",
@@ -39,3 +59,11 @@ __all__ = [
     "place",
     "process",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Torch is imported by who asks for a name that needs it."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,8 @@ from torch.nn.functional import one_hot, pad, relu
 
 from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
 from stratkit.engine.stratego import PIECE, TYPE, TYPES
-from stratkit.nets.network import ROWS, Network, last_layer, on_cpu, value_layer
+from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
+from stratkit.nets.threads import ROWS
 
 HIDDEN = 64
 

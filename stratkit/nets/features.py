@@ -47,7 +47,7 @@ from stratkit.engine.stratego import (
     WINS,
     fight,
 )
-from stratkit.nets.expand import expand
+from stratkit.nets.expansion import expand
 from stratkit.nets.network import on_cpu
 
 LATEST = 8  # plies that have a feature each

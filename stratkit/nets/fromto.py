@@ -31,9 +31,9 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.network import ROWS, Network, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.network import Network, last_layer, mask_indices, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock
-from stratkit.nets.threads import shares, side_by_side
+from stratkit.nets.threads import ROWS, shares, side_by_side
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 HIDDEN = 16  # of a square and what it is compared with

@@ -24,7 +24,8 @@ from torch.nn.functional import one_hot, relu
 from stratkit.engine import distinct_views
 from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, VERBS, VIEW, Graph
 from stratkit.errors import InputError
-from stratkit.nets.network import ROWS, Network, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.network import Network, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.threads import ROWS
 
 HIDDEN = 32  # of a location and what it is compared with
 COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit

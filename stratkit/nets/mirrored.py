@@ -25,7 +25,8 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE
 from stratkit.nets.deployment import DeploymentEmbedding, DeploymentInputs, WithDeployment
-from stratkit.nets.network import ROWS, Network, on_cpu
+from stratkit.nets.network import Network, on_cpu
+from stratkit.nets.threads import ROWS
 
 
 class Seen(NamedTuple):

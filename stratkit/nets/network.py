@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
-
-ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
+from stratkit.nets.threads import ROWS
 
 
 class Network(nn.Module, ABC):

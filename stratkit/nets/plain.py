@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from stratkit.nets.expand import expand
+from stratkit.nets.expansion import expand
 from stratkit.nets.network import Network, last_layer, value_layer
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from stratkit.nets.numpy_policy import SLACK
+
 
 def legal_policy(logits: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
     """The policy over legal actions and its logarithm.
@@ -37,9 +39,6 @@ def _below_highest(logits: Tensor) -> Tensor:
 
 def _total(weights: Tensor) -> Tensor:
     return weights.sum(-1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
-
-
-SLACK = 1e-6  # what rounding may add to a probability that is an exact multiple of a quantum
 
 
 def at_temperature(pi: Tensor, temperature: float) -> Tensor:

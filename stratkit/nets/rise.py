@@ -19,7 +19,7 @@ from torch.nn.functional import relu
 
 from stratkit.engine import Game
 from stratkit.engine.observation import PHASE, STAGE
-from stratkit.nets.expand import expand
+from stratkit.nets.expansion import expand
 from stratkit.nets.network import Network, last_layer, value_layer
 
 GROUPS = 8  # that are normalised

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import conv_transpose2d, relu
 
 from stratkit.engine.observation import PHASE, STAGE
-from stratkit.nets.expand import expand, no_attack_ratio, selected_type
+from stratkit.nets.expansion import expand, no_attack_ratio, selected_type
 from stratkit.nets.network import Network, last_layer, value_layer
 
 MOVABLE_TYPES = 10  # spy to marshal

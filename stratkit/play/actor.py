@@ -211,15 +211,16 @@ class Actor:
 
     def _place(self) -> None:
         """Networks to where they compute."""
-        if self.options.by_network:
-            import torch
+        device = self.options.device
+        bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
+        if not self.options.by_network or (device == "cpu" and not bf16):
+            return  # there they are
+        import torch
 
-            from stratkit.players.factory import place
+        from stratkit.players.factory import place
 
-            device = self.options.device
-            bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
-            for player in (self.player, *self._frozen):
-                place(player, device, torch.bfloat16 if bf16 else torch.float32)
+        for player in (self.player, *self._frozen):
+            place(player, device, torch.bfloat16 if bf16 else torch.float32)
 
     def _pause(self, seconds: float) -> None:
         check_reader(self.output)

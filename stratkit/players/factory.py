@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,12 @@ from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.models.open_model import PolicyModel, ValueModel, open_model
 from stratkit.models.shipped import SHIPPED, check_whole, weights_file
+from stratkit.nets.choice import asked_backend
 from stratkit.players.baselines import HeuristicPlayer, RandomPlayer
 from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
-from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM
+from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM, SCRIPTED
+from stratkit.players.scripted.options import ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec, path_text
 from stratkit.players.testtime.options import PostProcessing
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     import torch
 
     from stratkit.games.heuristic import Heuristic
+    from stratkit.nets.evaluator import Evaluator
     from stratkit.players.network import NetworkPlayer
 
 
@@ -60,7 +64,7 @@ def _open_policy(
     spec: PlayerSpec, game: Game, context: OpenContext, model: PolicyModel
 ) -> Contestant[Player]:
     """The player of a policy, post-processed and with a search, as `spec` asks for."""
-    from stratkit.players.network import NetworkPlayer  # torch: only for a sound file
+    from stratkit.players.network import NetworkPlayer  # which is not needed for a damaged file
     from stratkit.storage.checkpoints import checkpoint_hash
 
     model.check_game(game)
@@ -70,12 +74,15 @@ def _open_policy(
     searching, belief = _believing(spec.options.searching)
     check_post(post, game, spec.text)
     evaluator = model.evaluator(game, context.rows)
+    if post.memory != "off":
+        importlib.import_module("torch")  # it makes what such a network is shown
     network = NetworkPlayer(evaluator, game, context.seed, post.processing(deploying=False))
     shipped = spec.spec in SHIPPED
     name = spec.name or (spec.spec if shipped else _name(model.file, model.step))
     cautions = (
         _same_name(spec.spec) if shipped else None,
         _learned_otherwise(model.metadata, game, name, model.file),
+        _left_to_torch(evaluator, name),
     )
     return Contestant(
         name=name,
@@ -87,7 +94,15 @@ def _open_policy(
         caution="; ".join(filter(None, cautions)) or None,
         reproducible=searching.time is None,
         belief=belief,
+        backend="onnx" if evaluator.backend.name == "onnx" else None,
     )
+
+
+def _left_to_torch(evaluator: Evaluator, name: str) -> str | None:
+    """Says that ONNX Runtime was asked for and does not compute this network."""
+    if asked_backend() != "onnx" or evaluator.backend.name == "onnx":
+        return None
+    return f"{name}: torch computes {evaluator.net}, since ONNX Runtime computes fromto only"
 
 
 def check_post(post: PostProcessing, game: Game, text: str) -> None:
@@ -181,6 +196,17 @@ def open_heuristic(spec: PlayerSpec, game: Game, context: OpenContext) -> Contes
     return Contestant(spec.name or spec.spec, HeuristicPlayer(game, context.seed), spec.spec)
 
 
+def open_scripted(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
+    """A scripted player. `InputError`: the game is no Stratego."""
+    check_board(spec, game)
+    from stratkit.players.scripted.habits import HABITS
+    from stratkit.players.scripted.player import ScriptedPlayer
+
+    options: ScriptedOptions = spec.options
+    player = ScriptedPlayer(game, HABITS[spec.spec](), context.seed, options.skill)
+    return Contestant(spec.name or spec.spec, player, f"{options_text(options)}{spec.spec}")
+
+
 def _open_blueprint(
     spec: PlayerSpec, game: Game, context: OpenContext, blueprint: Heuristic
 ) -> Contestant[Player]:
@@ -246,6 +272,7 @@ def _name(path: str, step: int) -> str:
 OPENERS: Mapping[PlayerKind, Opener] = {
     RANDOM: open_random,
     HEURISTIC: open_heuristic,
+    SCRIPTED: open_scripted,
     PYTHON: open_python,
     NETWORK: open_network,
 }

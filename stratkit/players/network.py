@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
 from stratkit.engine import Game, sample, uniform
-from stratkit.nets import process
+from stratkit.nets import numpy_policy
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.testtime.options import PostProcessing
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 
@@ -65,11 +64,13 @@ class NetworkPlayer(Player):
 
     def _policy(self, views: Views, values: bool) -> tuple[Floats, Floats | None]:
         policy, expected = self.evaluator.evaluate_distinct(views.observations, views.legal, values)
-        return self._process(torch.from_numpy(policy)).numpy(), expected
+        if any(self.processing):
+            policy = numpy_policy.process(policy, *self.processing)
+        return policy, expected
 
     def _act(self, views: Views, values: bool) -> Decision:
         """The engine draws, or on a GPU, by the same random numbers, the evaluator."""
-        if self.evaluator.device.type == "cpu":
+        if self.evaluator.on_cpu:
             policy, expected = self._policy(views, values)
             chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
             return Decision(*chosen, expected)
@@ -78,5 +79,7 @@ class NetworkPlayer(Player):
         return Decision(*drawn)
 
     def _process(self, policy: Tensor) -> Tensor:
-        """What actions are drawn from, float32 [n, A]."""
+        """What actions are drawn from on a GPU, float32 [n, A]."""
+        from stratkit.nets import process
+
         return process(policy, *self.processing) if any(self.processing) else policy

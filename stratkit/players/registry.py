@@ -14,6 +14,7 @@ from stratkit import python_class
 from stratkit.declared import option, read_options, read_value, text
 from stratkit.errors import UsageError, nearest
 from stratkit.models.shipped import SHIPPED
+from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
 from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
 from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
@@ -45,6 +46,7 @@ RANDOM = PlayerKind("random", words=("random",), options=SearchOptions, presets=
 HEURISTIC = PlayerKind(
     "heuristic", words=("heuristic",), options=SearchOptions, presets=SEARCH_PRESETS
 )
+SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
 NETWORK = PlayerKind(
     "networks",
@@ -52,7 +54,7 @@ NETWORK = PlayerKind(
     options=NetworkOptions,
     presets={**PRESETS, **SEARCH_PRESETS, "strong": STRONG},
 )
-KINDS = (RANDOM, HEURISTIC, PYTHON, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

@@ -105,6 +105,7 @@ class Contestant(Generic[T]):
     reproducible  equal seeds give equal games, but for what programs and people do
     belief        SHA-256 of the file of the belief network by which it searches
     bound         the repetition rules bind it
+    backend       `onnx` where ONNX Runtime computes its network
     """
 
     name: str
@@ -116,6 +117,7 @@ class Contestant(Generic[T]):
     reproducible: bool = True
     belief: str | None = None
     bound: bool = True
+    backend: str | None = None
 
 
 ReadPlayer: TypeAlias = Callable[[str], PlayerSpec]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,11 @@ from stratkit.engine.history import Walk, placing_actions
 from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import variant
 from stratkit.errors import InputError
-from stratkit.nets.belief import BeliefEvaluator
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import CANDIDATES, Root, worlds_without
+
+if TYPE_CHECKING:
+    from stratkit.nets.belief import BeliefEvaluator
 
 Vector = npt.NDArray[np.float64]
 Actions = npt.NDArray[np.int32]

@@ -59,7 +59,7 @@ class PlayableBlueprint(Blueprint, Protocol):
         self, observations: Bytes, legal: Bytes, pub: Floats | None = None, values: bool = False
     ) -> tuple[Floats, Floats | None]:
         """As `evaluate_distinct`. `pub`: the two blocks of public information that a network is
-        shown instead of the observation's, as in `nets.expand`; others do not look at them."""
+        shown instead of the observation's, as in `nets.expansion`; others do not look at them."""
         ...
 
     def evaluate_pieces(

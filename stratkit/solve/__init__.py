@@ -1,6 +1,7 @@
 """Exact tools for small games.
 
     exploitability.py   what a policy is worth: value, best responses, NashConv, exploitability
+    large.py            the same in games too large for a tree
     cfr.py              counterfactual regret minimisation and its variants
     flop.py             fictitious linear optimistic play
     mmd.py              magnetic mirror descent, with exact expectations

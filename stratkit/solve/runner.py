@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from stratkit.arrays import Bytes, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
-from stratkit.errors import Say, UsageError, printable
+from stratkit.errors import InputError, Say, UsageError, printable
 from stratkit.pictures import form_of
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
+from stratkit.solve.large import LargeGame, asked, open_large
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.storage.streams import open_output
@@ -30,6 +31,7 @@ GROUPS = 32  # of games that are played through, for the error of their mixture
 SEARCHES = 64  # information sets that are searched at a time
 
 OpenProgress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,8 @@ class ExploitOptions:
     game: str
     policies: tuple[str, ...]
     repeats: int
+    threads: int
+    memory: float
     open: int | None
     as_json: bool
     plot: str | None
@@ -58,7 +62,12 @@ class ExploitOptions:
 
 
 def run_exploit(
-    options: ExploitOptions, read_player: ReadPlayer, progress: OpenProgress, warn: Say, note: Say
+    options: ExploitOptions,
+    read_player: ReadPlayer,
+    progress: OpenProgress,
+    warn: Say,
+    note: Say,
+    say: Say,
 ) -> ExploitabilityReport:
     """The report on all policies; a picture of it is written where `options` ask for one.
 
@@ -66,15 +75,21 @@ def run_exploit(
     `InputError` for a game that is too large and for files that cannot be read.
     """
     policies = [_parse(text, read_player) for text in options.policies]
-    tree = Tree(Game(options.game, options.rules))
-    note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-    evaluator = PolicyEvaluator(tree, progress, warn, options.repeats)
+    game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
+    large = open_large(game, options.threads, most_bytes, say)
+    evaluator: Evaluator[Any]
+    if large:
+        evaluator = LargeEvaluator(large, progress, warn)
+    else:
+        tree = Tree(game, most_bytes=most_bytes)
+        note(f"{tree.histories:,} histories, {len(tree):,} information sets")
+        evaluator = PolicyEvaluator(tree, progress, warn, options.repeats)
     entries = [
         entry
         for text, policy in zip(options.policies, policies, strict=True)
         for entry in evaluator.entries(text, policy)
     ]
-    report = ExploitabilityReport.of(tree, entries, options.rules)
+    report = ExploitabilityReport(options.game, *evaluator.size, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
 
@@ -97,21 +112,114 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
     raise UsageError("not a policy that can be evaluated", text=text)
 
 
-class PolicyEvaluator:
-    """Computes what policies of one game are worth."""
+class Evaluator(Generic[P]):
+    """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
-    def __init__(self, tree: Tree, progress: OpenProgress, warn: Say, repeats: int = 8) -> None:
-        self.tree, self._progress, self._warn = tree, progress, warn
-        self.repeats = repeats  # of searches
+    def __init__(self, game: Game, progress: OpenProgress, warn: Say) -> None:
+        self.game, self._progress, self._warn = game, progress, warn
 
     def entries(self, text: str, policy: PlayerSpec | tuple[str, int] | None) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
         if policy is None:
-            yield self._entry(text, text, None, self.tree.uniform())
+            yield self._entry(text, text, None, self._uniform())
         elif isinstance(policy, tuple):
             yield self._entry(text, text, None, self._solve(*policy))
         else:
             yield from self._players(text, policy)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many histories and information sets the game has."""
+        raise NotImplementedError
+
+    def _uniform(self) -> P:
+        raise NotImplementedError
+
+    def _solve(self, name: str, iterations: int) -> P:
+        raise NotImplementedError
+
+    def _of_network(self, player: PolicyPlayer) -> P:
+        raise NotImplementedError
+
+    def _entry(self, name: str, text: str, step: int | None, *policies: P) -> Entry:
+        raise NotImplementedError
+
+    def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
+        raise NotImplementedError
+
+    def _checkpoints(self, text: str, spec: PlayerSpec, rows: int) -> Iterator[Entry]:
+        from stratkit.players.factory import open_player
+        from stratkit.players.player import PolicyPlayer
+
+        paths = _paths(spec)
+        with self._progress(len(paths), "checkpoint", printable(text)) as bar:
+            for path in paths:
+                contestant = open_player(replace(spec, spec=path), self.game, 0, rows)
+                if contestant.caution:
+                    self._warn(contestant.caution)
+                assert isinstance(contestant.player, PolicyPlayer)
+                policy = self._of_network(contestant.player)
+                prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
+                yield self._entry(prefix + contestant.name, text, contestant.step, policy)
+                bar.update()
+
+
+def _paths(spec: PlayerSpec) -> list[str]:
+    """The checkpoints of a RUN, or the SPEC itself."""
+    from stratkit.players.registry import NETWORK
+    from stratkit.storage.checkpoints import list_checkpoints
+
+    some = list_checkpoints(spec.spec) if spec.kind is NETWORK else []
+    return [str(path) for _, path in some] or [spec.spec]
+
+
+class LargeEvaluator(Evaluator[Any]):
+    """Of a game too large for a tree."""
+
+    def __init__(self, large: LargeGame[Any], progress: OpenProgress, warn: Say) -> None:
+        super().__init__(large.game, progress, warn)
+        self._large = large
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._large.size
+
+    def _uniform(self) -> Any:
+        return self._large.uniform()
+
+    def _solve(self, name: str, iterations: int) -> Any:
+        raise InputError(f"{self.game.name} is too large for solvers", text=name)
+
+    def _of_network(self, player: PolicyPlayer) -> Any:
+        return self._large.of_player(player, self._progress)
+
+    def _entry(self, name: str, text: str, step: int | None, *policies: Any) -> Entry:
+        return Entry(name, text, step, self._large.evaluate(policies[0], self._progress))
+
+    def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
+        from stratkit.players.registry import NETWORK
+
+        network = spec.kind is NETWORK
+        if (spec.options.searching if network else spec.options) or not (
+            spec.options.post.of_single_actions
+        ):
+            raise InputError(f"{self.game.name} is too large for searches", text=text)
+        return self._checkpoints(text, spec, ROWS)
+
+
+class PolicyEvaluator(Evaluator[Vector]):
+    """Of a game with a tree."""
+
+    def __init__(self, tree: Tree, progress: OpenProgress, warn: Say, repeats: int = 8) -> None:
+        super().__init__(tree.game, progress, warn)
+        self.tree, self.repeats = tree, repeats  # of searches
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.tree.histories, len(self.tree)
+
+    def _uniform(self) -> Vector:
+        return self.tree.uniform()
 
     def _entry(self, name: str, text: str, step: int | None, *policies: Vector) -> Entry:
         """Of the mean of some policies, of which several differ by chance."""
@@ -129,7 +237,6 @@ class PolicyEvaluator:
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.players.registry import NETWORK
-        from stratkit.storage.checkpoints import list_checkpoints
 
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
@@ -138,14 +245,12 @@ class PolicyEvaluator:
         if self.tree.game.actions_per_ply > 1 and (post or searching) and not by_beliefs:
             what = "search improves" if searching else "post-processing judges"
             raise UsageError(f"{what} whole moves, not single actions", text=text)
-        some = list_checkpoints(spec.spec) if network else []
-        paths = [str(path) for _, path in some] or [spec.spec]
         if by_beliefs:
-            yield from (self._played(text, replace(spec, spec=path)) for path in paths)
+            yield from (self._played(text, replace(spec, spec=path)) for path in _paths(spec))
         elif searching:
-            yield from (self._searched(text, replace(spec, spec=path)) for path in paths)
+            yield from (self._searched(text, replace(spec, spec=path)) for path in _paths(spec))
         else:
-            yield from self._checkpoints(text, spec, paths)
+            yield from self._checkpoints(text, spec, min(ROWS, len(self._distinct[0])))
 
     def _searched(self, text: str, spec: PlayerSpec) -> Entry:
         """The mean policy of repeated searches of one player, each with a seed of its own."""
@@ -209,32 +314,10 @@ class PolicyEvaluator:
         seen = batch.actors(), batch.legal(), batch.observe()
         return Views.of_batch(batch, rows, rows, numbers, seen)
 
-    def _checkpoints(self, text: str, spec: PlayerSpec, paths: list[str]) -> Iterator[Entry]:
-        from stratkit.players.factory import open_player
-        from stratkit.players.player import PolicyPlayer
-
-        rows = min(ROWS, len(self._distinct[0]))
-        with self._progress(len(paths), "checkpoint", printable(text)) as bar:
-            for path in paths:
-                contestant = open_player(replace(spec, spec=path), self.tree.game, 0, rows)
-                if contestant.caution:
-                    self._warn(contestant.caution)
-                assert isinstance(contestant.player, PolicyPlayer)
-                policy = self._of_network(contestant.player)
-                prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
-                yield self._entry(prefix + contestant.name, text, contestant.step, policy)
-                bar.update()
-
     def _of_network(self, player: PolicyPlayer) -> Vector:
         """A network's policy: it has no memory, so it is asked once for what looks alike."""
-        from stratkit.players.player import Views
-
         observations, legal, which = self._distinct
-        n = len(observations)
-        nothing = np.zeros(n, np.int8)  # of games and sides a network knows nothing
-        games, numbers = nothing.astype(np.int64), nothing.astype(np.int32)
-        views = Views(games, nothing, numbers, legal, observations)
-        return self.tree.flat(player.policy(views)[which])
+        return self.tree.flat(asked(player, observations, legal)[which])
 
     @cached_property
     def _distinct(self) -> tuple[Bytes, Bytes, Int64s]:

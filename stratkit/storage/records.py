@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import count
 from typing import Annotated, Any, BinaryIO, Self
 
@@ -48,6 +48,8 @@ class RecordPlayer:
     reproducible  equal seeds give equal moves; only the contrary is written
     belief        SHA-256 of the belief network of its search; written if there is one
     bound         the repetition rules bind it; only the contrary is written
+    backend       `onnx`: ONNX Runtime computed its network when the match began; else not written.
+                  A match may go on by another backend
     """
 
     name: Text
@@ -56,11 +58,16 @@ class RecordPlayer:
     reproducible: bool = True
     belief: Sha256 | None = None
     bound: bool = True
+    backend: Text | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
             present = _OLD_KEY.sub(lambda key: RENAMED_KEYS[key[0]], options[0])
             object.__setattr__(self, "spec", present + self.spec[options.end() :])
+
+
+# Fields of a player that are written where they are not these.
+_USUAL = {"reproducible": True, "belief": None, "bound": True, "backend": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +176,7 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
         if fields[name] is None:
             del fields[name]
     for player in fields["players"]:
-        for name, usual in (("reproducible", True), ("belief", None), ("bound", True)):
+        for name, usual in _USUAL.items():
             if player[name] is usual:
                 del player[name]
     return fields

@@ -66,4 +66,4 @@ def test_recorded_as_launched_one_by_one(net: str, precision: torch.dtype, elast
         for one, other in zip(*found, strict=True):
             np.testing.assert_array_equal(one, other)
         batch.apply(sample(None, seen[1], 1, games, np.full(N, number, np.int32))[0])
-    assert evaluator._captured
+    assert evaluator.backend._captured

@@ -12,7 +12,7 @@ from nets.slow_planes import planes
 from stratkit.engine import Game, expand_planes, observation_dtype
 from stratkit.engine.stratego import VARIANTS
 from stratkit.nets import expand
-from stratkit.nets.expand import expand_in_torch
+from stratkit.nets.expansion import expand_in_torch
 
 
 def play(name: str, games: int, seed: int, **rules: int) -> tuple[Game, NDArray[np.uint8]]:

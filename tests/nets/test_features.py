@@ -14,7 +14,7 @@ from nets.slow_features import outcomes as slow_outcomes
 from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.observation import CELLS, COUNTS, FEATURES, OUTCOMES, PHASE, STAGE
 from stratkit.engine.stratego import PIECE, REVEALED, TYPE
-from stratkit.nets.expand import expand
+from stratkit.nets.expansion import expand
 from stratkit.nets.features import features, features_in_torch, outcomes, outcomes_in_torch
 
 

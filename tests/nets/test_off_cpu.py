@@ -17,7 +17,7 @@ from stratkit.engine import Game
 from stratkit.nets import Network, build
 from stratkit.nets.deployment import WithDeployment
 
-MODULES = ("deployment", "expand", "features", "fromto", "graph", "mirrored", "network")
+MODULES = ("deployment", "expansion", "features", "fromto", "graph", "mirrored", "network")
 # A U-Net still waits once a chunk, by a `tolist` that `Waits` does not see: three heads for all
 # rows would be more than half as much work again.
 NETS = ["plain", "tiny", "rise:8x2", "fromto:8x1", "plain+deployment"]

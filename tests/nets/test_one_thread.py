@@ -41,7 +41,8 @@ def two() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_a_policy() -> None:
+def test_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRATKIT_BACKEND", "torch")
     open_player(parse_player("barrage-easy"), Game("barrage"), 1, 1)
     assert torch.get_num_threads() == 1
 
@@ -106,7 +107,7 @@ def test_one_thread_asks_a_gpu(searching: Callable[[int], None]) -> None:
     evaluator = Evaluator("plain:8x1", build("plain:8x1", GAME, seed=1), 8)
     one = evaluator._each(lambda _: threading.current_thread(), range(4))
     assert threading.main_thread() not in one
-    evaluator.device = torch.device("cuda")  # nothing is computed there
+    evaluator.backend.device = torch.device("cuda")  # nothing is computed there
     one = evaluator._each(lambda _: threading.current_thread(), range(4))
     assert set(one) == {threading.main_thread()}
 

@@ -24,7 +24,7 @@ from stratkit.engine.stratego import (
     Position,
 )
 from stratkit.nets import expand
-from stratkit.nets.expand import expand_in_torch
+from stratkit.nets.expansion import expand_in_torch
 
 GAME, VARIANT = Game("mini"), VARIANTS["mini"]
 ENEMY_PUBLIC, OWN_PUBLIC = 13, 25

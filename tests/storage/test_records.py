@@ -134,6 +134,15 @@ def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]
         assert list(read_records(stream, "pipe")) == [(header, one) for one in records]
 
 
+def test_a_match_may_go_on_by_another_backend() -> None:
+    """What is written tells how it began; a resumed match compares headers."""
+    header = dataclasses.replace(HEADER, players=(A, dataclasses.replace(B, backend="onnx")))
+    line = header_line(header)
+    assert line.count(b'"backend":"onnx"') == 1 and b"backend" not in header_line(HEADER)
+    found = read(line + record_line(record(0)))[0][0]
+    assert found.players[1].backend == "onnx" and found == HEADER
+
+
 def test_a_belief_network_is_told_by_its_hash() -> None:
     def of(path: str, belief: str, first: str = "") -> RecordPlayer:
         return RecordPlayer("B", f"belief={first}{path},eta=2,random", belief=belief * 32)

@@ -135,14 +135,14 @@ class StrategoHeuristic(Heuristic):
         """[n, square]: what the best move of each piece is worth, or each destination of the piece
         that is selected."""
         planes = planes.reshape(len(seen), planes.shape[1], -1)
-        worth = self._attack_worth(planes)
+        worth = self.attack_worth(planes)
         return np.where(
             seen["stage"][:, None] == 1,
             self._destination_scores(seen, planes, worth),
             self._piece_scores(planes, worth),
         )
 
-    def _attack_worth(self, planes: Float32s) -> Float64s:
+    def attack_worth(self, planes: Float32s) -> Float64s:
         """[n, attacker, square]: expected gain of attacking the enemy on a square; 0 where none
         is."""
         enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
@@ -150,7 +150,7 @@ class StrategoHeuristic(Heuristic):
         hidden = (enemy.max(1) < 1) & (enemy.sum(1) > 0.5)
         return np.asarray(worth + CURIOSITY * hidden[:, None, :])
 
-    def _danger(self, planes: Float32s) -> Float64s:
+    def danger(self, planes: Float32s) -> Float64s:
         """[n, own type, square]: what a piece of ours on a square stands to lose to its neighbours,
         counting only enemies whose rank is known."""
         enemy = planes[:, ENEMY_PUBLIC].astype(np.float64)
@@ -180,7 +180,7 @@ class StrategoHeuristic(Heuristic):
         """Scores of arriving on a square, and of leaving one, for pieces of types `own`
         [n, type, square] (one-hot): both [n, type, square]."""
         enemy = planes[:, ENEMY_PUBLIC].sum(1, keepdims=True) > 0.5
-        danger = self._danger(planes)
+        danger = self.danger(planes)
         arrive = np.where(enemy, worth, -0.8 * danger)
         leave = 0.5 * danger * own
         return arrive, leave

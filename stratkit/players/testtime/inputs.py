@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from stratkit.arrays import Bytes
-from stratkit.engine import Game, observation_dtype
-from stratkit.nets.expand import public_of
+from stratkit.engine import Game, board_planes, observation_dtype
+from stratkit.engine.observation import PUBLIC
 from stratkit.players.player import Floats
 from stratkit.players.testtime import memory
 from stratkit.players.testtime.board import SideBoard
@@ -45,7 +44,7 @@ class ObservationEditor:
         if self.options.memory == "off" or not rows:
             return None
         shape = (self.planes, self.height, self.width)
-        public = public_of(torch.from_numpy(packed), shape).numpy()
+        public = board_planes(np.ascontiguousarray(packed), shape)[:, PUBLIC].copy()
         some = [(boards[row], excluded[row]) for row in rows]
         allowed = memory.possible([b for b, _ in some if b], [e for _, e in some if e])
         left = public[rows] * allowed

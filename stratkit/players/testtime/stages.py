@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import torch
 
 from stratkit.engine import uniform_rows
 from stratkit.engine.random_streams import Stream
-from stratkit.nets import at_temperature, process
+from stratkit.nets.numpy_policy import at_temperature, process
 from stratkit.players.player import Floats, Moves, Views
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.tracking import GameTrack
@@ -73,7 +72,7 @@ class Temperature:
     name = "temperature"
 
     def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
-        return StageOutput(at_temperature(torch.from_numpy(policy), self.degree).numpy())
+        return StageOutput(at_temperature(policy, self.degree))
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Threshold:
     name = "threshold"
 
     def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
-        return StageOutput(process(torch.from_numpy(policy), self.least).numpy())
+        return StageOutput(process(policy, self.least))
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,8 @@ class Quanta:
         if self.ties_seed is not None:
             key = self.ties_seed, turns.views.games, turns.views.numbers
             drawn = uniform_rows(*key, policy.shape[1], Stream.TIES)
-            ties = torch.from_numpy(drawn.astype(np.float32))
-        return StageOutput(process(torch.from_numpy(policy), 0.0, self.parts, ties).numpy())
+            ties = drawn.astype(np.float32)
+        return StageOutput(process(policy, 0.0, self.parts, ties))
 
 
 def policy_stages(options: PostProcessing, deploying: bool, seed: int) -> list[Stage]:

@@ -80,12 +80,6 @@ def expand_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | N
     return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
 
 
-def public_of(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
-    """The exact marginals as `expand` has them, to be changed and handed to it as `pub`: float32
-    [n, 24, H, W]. Arguments as of `expand`."""
-    return expand(packed, shape)[:, PUBLIC].contiguous()
-
-
 def no_attack_ratio(packed: Tensor) -> Tensor:
     """Plies since the last attack / the limit, 0 without a limit and in deployment: float32 [n]."""
     return _ratios(packed)[:, 1]

@@ -1,0 +1,116 @@
+"""Best responses in Liar's Dice, for all hands at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from stratkit.arguments import Between, Index, Threads, checked
+from stratkit.arrays import Bytes, Float64s
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, lib, pointer, text, writable
+
+MOST_BIDS = 24  # of 2 ** 24 sets of bids
+MOST_PIECES = 1 << 20
+
+
+@checked
+def dice_bids(game: Game) -> int:
+    """How many bids there are, at most `MOST_BIDS`; 0: it is another game, or there are more."""
+    bids = int(lib.sk_dice_bids(game.handle))
+    return bids if bids <= MOST_BIDS else 0
+
+
+class DiceSets:
+    """The information sets of Liar's Dice: number m * hands + h is of hand h where the bids of m
+    were made, a bit each. `ValueError`: it is another game.
+
+        choices    int, of all information sets together, E
+        histories  int, of the game
+    """
+
+    @checked
+    def __init__(self, game: Game) -> None:
+        self.game, self._bids = game, dice_bids(game)
+        if not self._bids:
+            raise ValueError(f"game must be Liar's Dice, not {game.name}")
+        hands, faces = game.hands, game.observation_bytes - 2 - self._bids
+        self._counts = np.empty((hands, faces), np.uint8)
+        lib.sk_dice_hands(game.handle, writable(self._counts))
+        sets = 1 << self._bids
+        self.choices: int = hands * (2 * sets - 2)
+        self.histories: int = 1 + hands + hands * hands * (2 * sets - 1)
+
+    def __len__(self) -> int:
+        """The number of information sets of both players."""
+        return self.game.hands << self._bids
+
+    @checked
+    def views(self, begin: Index, end: Index) -> tuple[Bytes, Bytes]:
+        """Of the sets from number `begin` up to `end`: observations uint8 [n, observation_bytes]
+        and legal uint8 [n, actions], as a batch has them. Choices are the ones of `legal`."""
+        made, hand = np.divmod(np.arange(begin, min(end, len(self))), self.game.hands)
+        bids = (made[:, None] >> np.arange(self._bids) & 1).astype(np.uint8)
+        player = bids.sum(1) % 2
+        sees = np.concatenate(
+            [np.stack([player == 0, player == 1], 1), self._counts[hand], bids], 1, dtype=np.uint8
+        )
+        legal = np.zeros((len(made), self.game.actions), np.uint8)
+        last = np.frexp(made)[1] - 1
+        legal[:, : self._bids] = np.arange(self._bids) > last[:, None]
+        legal[:, self._bids] = made > 0
+        return sees, legal
+
+    def uniform(self) -> Float64s:
+        """float64 [E]: all choices of a set alike."""
+        sets = np.arange(1 << self._bids)
+        choices = self._bids - np.frexp(sets)[1] + (sets > 0)
+        of_each = np.repeat(choices, self.game.hands)
+        return np.asarray(np.repeat(1 / of_each, of_each), np.float64)
+
+
+class DiceResponses:
+    """Best responses of both players to a policy float64 [E], the choices of `DiceSets`. What
+    follows is right when `step` has returned that nothing is left:
+
+        best    of each player, what it wins by its best response
+        values  of each player, what it wins by its own part of the policy
+    """
+
+    @checked
+    def __init__(self, sets: DiceSets, policy: Float64s, threads: Threads) -> None:
+        self.sets, self._policy = sets, policy
+        opened = ffi.new("sk_dice_response **")
+        given = pointer("policy", policy, "float64", (sets.choices,))
+        wrong = lib.sk_dice_response_open(sets.game.handle, given, threads, opened)
+        if opened[0] != ffi.NULL:
+            self._handle = ffi.gc(opened[0], lib.sk_dice_response_close)
+        if wrong != ffi.NULL:
+            raise MemoryError(text(wrong))
+        self.left: int = lib.sk_dice_response_pieces(self._handle)
+
+    @checked
+    def step(self, pieces: Annotated[int, Between(1, MOST_PIECES)] = 8) -> int:
+        """Walks through so many pieces more; returns how many are left."""
+        self.left = lib.sk_dice_response_walk(self._handle, pieces)
+        return self.left
+
+    @cached_property
+    def _results(self) -> Any:
+        if self.left:
+            raise ValueError(f"{self.left} pieces are left")
+        out = ffi.new("sk_response_result[2]")
+        lib.sk_dice_response_read(self._handle, out)
+        return out
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """What each player wins by its best response."""
+        return self._results[0].best, self._results[1].best
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """What each player wins by its own part of the policy."""
+        return self._results[0].value, self._results[1].value

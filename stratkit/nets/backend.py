@@ -1,0 +1,84 @@
+"""What an evaluator asks of a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy.typing as npt
+
+from stratkit.arrays import Bytes, Float32s, Float64s
+
+if TYPE_CHECKING:
+    import torch
+
+Arrays: TypeAlias = Sequence[npt.NDArray[Any]]
+
+
+class Memory:
+    """What an evaluator keeps of the positions of its last call: the network's own."""
+
+    before: Any = None
+
+
+class Backend(Protocol):
+    """What computes a network. Arrays come as `Evaluator` has them, all rows at once."""
+
+    @property
+    def name(self) -> str:
+        """What computes: `torch` or `onnx`."""
+        ...
+
+    @property
+    def network(self) -> Any:
+        """What it computes."""
+        ...
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether it is a CPU that computes."""
+        ...
+
+    @property
+    def shares_positions(self) -> bool:
+        """Whether views that differ by the selected piece are one to the network."""
+        ...
+
+    @property
+    def pads(self) -> bool:
+        """Whether the shape of a computation, and with it the rounding, is that of all rows; else
+        each row's outputs are its own, whatever is beside it."""
+        ...
+
+    def place(self, device: str, precision: torch.dtype) -> Backend:
+        """What computes there from now on, with layers of this precision: itself, or another."""
+        ...
+
+    def load(self, weights: Mapping[str, Float32s], net: str) -> None:
+        """Other weights. `InputError`: they are another network's, or not finite."""
+        ...
+
+    def forget(self) -> None:
+        """Drops what is kept of launches."""
+        ...
+
+    def policy(
+        self, packed: Bytes, legal: Bytes, pub: Float32s | None, values: bool, memory: Memory | None
+    ) -> Arrays:
+        """The policy, and if wanted the values. `memory`: results depend on time anyway, and what
+        views share, with each other and with those before, may be looked at once."""
+        ...
+
+    def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> Arrays:
+        """The values."""
+        ...
+
+    def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
+        """The policy of views that share positions, of which a multiple of `unit` is looked at."""
+        ...
+
+    def draw(
+        self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool
+    ) -> Arrays:
+        """Actions, their probabilities, and if wanted values."""
+        ...

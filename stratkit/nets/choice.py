@@ -1,0 +1,55 @@
+"""Which backend computes a network: ONNX Runtime where it is installed and can, else torch.
+
+The environment variable `STRATKIT_BACKEND` may ask for one: `onnx` or `torch`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from stratkit.arrays import Float32s
+from stratkit.engine import Game
+from stratkit.errors import InputError
+from stratkit.nets.onnx_network import OnnxNetwork, computes, is_installed
+
+if TYPE_CHECKING:
+    from stratkit.nets.network import Network
+
+ASKED = "STRATKIT_BACKEND"
+BACKENDS = ("onnx", "torch")
+
+
+def asked_backend() -> str | None:
+    """What the environment asks for, if anything. `InputError`: there is no such backend."""
+    asked = os.environ.get(ASKED) or None
+    if asked not in (None, *BACKENDS):
+        raise InputError(f"{ASKED} is onnx or torch", text=asked)
+    if asked == "onnx" and not is_installed():
+        raise InputError(f"{ASKED}=onnx needs ONNX Runtime, which is missing: see README.md")
+    return asked
+
+
+def network_with(
+    net: str, game: Game, weights: Mapping[str, Float32s], a_module: bool = False
+) -> Network | OnnxNetwork:
+    """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
+    `InputError`: the weights are another network's."""
+    asked = "torch" if a_module and _has_torch() else asked_backend()
+    if asked != "torch" and computes(net, game.shape) and is_installed():
+        return OnnxNetwork(net, game, weights)
+    from stratkit.nets.network import load_weights
+    from stratkit.nets.presets import build
+    from stratkit.nets.threads import one_thread
+
+    one_thread()
+    network = build(net, game, 0)
+    load_weights(network, weights, net)
+    return network
+
+
+def _has_torch() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("torch") is not None

@@ -1,0 +1,478 @@
+"""The networks `fromto`, and `+deployment` and `+mirrored` with them, by ONNX Runtime and numpy.
+
+They compute what the modules of torch do that have their names (`fromto.py`, `deployment.py`,
+`mirrored.py`), for who plays on a CPU: logits differ by rounding. Other networks need torch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.engine import Game, distinct_views
+from stratkit.engine.observation import (
+    CELLS,
+    COUNTS,
+    FEATURES,
+    MOVES,
+    NO_SQUARE,
+    ONLY_ATTACKS,
+    OUTCOMES,
+    PHASE,
+    SELECTED,
+    SHOWN_PLIES,
+    STAGE,
+    TO_PLACE,
+    attack_outcomes,
+    board_features,
+)
+from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE, TYPES
+from stratkit.errors import InputError
+from stratkit.netnames import MIRRORED, channels_and_blocks, without_ending
+from stratkit.nets.numpy_policy import softmax
+from stratkit.nets.threads import shares, side_by_side
+
+if TYPE_CHECKING:
+    import torch
+
+    from stratkit.nets.backend import Backend, Memory
+    from stratkit.nets.network import Network
+
+Weights: TypeAlias = Mapping[str, Float32s]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+DEPLOY, SELECT, TARGET = range(3)  # what is decided
+CERTAIN = 0.999  # probabilities above are of what is known
+HIDDEN, MET = 16, OUTCOMES + 2  # as in `fromto`
+DEPLOYMENT_HIDDEN = 64  # as in `deployment`
+
+
+def is_installed() -> bool:
+    """Whether ONNX Runtime is there, and what makes graphs for it."""
+    return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
+
+
+def computes(net: str, shape: tuple[int, ...]) -> bool:
+    """Whether ONNX Runtime computes the network `net` for observations of this shape."""
+    return len(shape) == 3 and without_ending(net).partition(":")[0] == "fromto"
+
+
+class OnnxNetwork:
+    """The network `net` for `game` with these `weights`: a `Backend` of its own.
+
+    Whatever is beside a row in a batch, its outputs are the same to the last bit
+    (tests/nets/test_onnx.py). So nothing is padded, and what was computed of a position is
+    remembered for the next call. `InputError`: the weights are another network's, or not finite.
+    """
+
+    name, on_cpu, shares_positions, pads = "onnx", True, True, False
+
+    def __init__(self, net: str, game: Game, weights: Weights) -> None:
+        assert computes(net, game.shape)
+        self.net, self.game = net, game
+        self._module: Network | None = None
+        self.load(weights, net)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: sessions are made again."""
+        return {"net": self.net, "game": self.game, "weights": self.weights}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        OnnxNetwork.__init__(self, **state)
+
+    @property
+    def network(self) -> OnnxNetwork:
+        """`Backend.network`."""
+        return self
+
+    def load(self, weights: Weights, net: str) -> None:
+        """`Backend.load`."""
+        if not all(np.isfinite(w).all() for w in weights.values()):
+            raise InputError("its weights are not all finite")
+        planes, height, width = self.game.shape
+        shape, kind = (planes, height, width), without_ending(net)
+        ends = kind != net
+        wanted = weight_shapes(shape, *channels_and_blocks(kind), with_deployment=ends)
+        if {name: w.shape for name, w in weights.items()} != wanted:
+            raise InputError("its tensors are not this network's", text=net or None)
+        self.weights = weights
+        self.made: Any = (  # each reads what it has prepared
+            OnnxMirrored(shape, weights, net.endswith(MIRRORED))
+            if ends
+            else OnnxFromTo(shape, weights)
+        )
+
+    def forget(self) -> None:
+        """`Backend.forget`."""
+
+    def place(self, device: str, precision: torch.dtype) -> Backend:
+        """Torch computes on other devices, and in other precisions: one module for all who have
+        this network."""
+        if device == "cpu" and str(precision) == "torch.float32":
+            return self
+        from stratkit.nets.network import load_weights
+        from stratkit.nets.presets import build
+        from stratkit.nets.threads import one_thread
+        from stratkit.nets.torch_backend import TorchBackend
+
+        one_thread()
+        if self._module is None:
+            self._module = build(self.net, self.game, 0)
+            load_weights(self._module, self.weights, self.net)
+        return TorchBackend(self._module).place(device, precision)
+
+    def policy(
+        self, packed: Bytes, legal: Bytes, pub: Float32s | None, values: bool, memory: Memory | None
+    ) -> list[Float32s]:
+        """`Backend.policy`."""
+        inputs, embedding = self._embed(packed, pub, memory)
+        found = [softmax(self.made.logits(embedding, inputs, legal))]
+        return [*found, self.made.value(embedding, inputs)] if values else found
+
+    def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> list[Float32s]:
+        """`Backend.values`."""
+        inputs, embedding = self._embed(packed, pub, memory)
+        return [self.made.value(embedding, inputs)]
+
+    def _embed(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> tuple[Any, Any]:
+        inputs = self.made.prepare(packed, pub)
+        if memory is None:
+            return inputs, self.made.embed(inputs)
+        embedding, memory.before = self.made.embed_after(inputs, memory.before)
+        return inputs, embedding
+
+    def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
+        """`Backend.policy_shared`."""
+        return self.policy(packed, legal, None, False, None)[0]
+
+    def draw(
+        self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool
+    ) -> list[npt.NDArray[Any]]:
+        """`Backend.draw`: the engine draws on a CPU."""
+        raise NotImplementedError
+
+
+def weight_shapes(
+    shape: tuple[int, int, int], channels: int, blocks: int, with_deployment: bool
+) -> dict[str, tuple[int, ...]]:
+    """The shapes of a `FromTo`'s weights, by name, or of a `WithDeployment` of one."""
+    _, height, width = shape
+    squares, zone, c = height * width, height * width // 2, channels
+    found: dict[str, tuple[int, ...]] = {
+        "place": (c, height, width),
+        "met": (MET,),
+        "deploy": (len(TYPES), squares),
+        "part.weight": (2, HIDDEN),
+        "outcome.weight": (HIDDEN, MET),
+        "entry.weight": (c, FEATURES, 1, 1),
+        "entry.bias": (c,),
+    }
+    linear = {"counts": (c, COUNTS), "square": (HIDDEN, c), "context": (HIDDEN, c)}
+    linear |= {"policy": (3, HIDDEN), "critic.0": (c, 3 * c + COUNTS), "critic.2": (1, c)}
+    layers: dict[str, tuple[int, ...]] = {**linear}
+    for block in range(blocks):
+        layers |= {f"blocks.{block}.{name}": (c, c, 3, 3) for name in ("first", "second")}
+    found |= _with_biases(layers)
+    if not with_deployment:
+        return found
+    kinds, units = len(TYPES) * (zone + 1), DEPLOYMENT_HIDDEN
+    deployment = {"entry": (units, kinds), "hidden": (units, units)}
+    deployment |= {"policy": (zone, units), "critic": (1, units)}
+    return {
+        **{f"play.{name}": size for name, size in found.items()},
+        **{f"deployment.{name}": size for name, size in _with_biases({**deployment}).items()},
+    }
+
+
+def _with_biases(layers: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Of layers, by the shapes of their weights."""
+    return {
+        f"{name}.{kind}": size if kind == "weight" else size[:1]
+        for name, size in layers.items()
+        for kind in ("weight", "bias")
+    }
+
+
+class Views(NamedTuple):
+    """n views of m positions, as a `FromTo` reads them.
+
+    packed     uint8 [m, B], observations from before a piece was selected
+    pub        float32 [m, 24, H, W], as in `expand`, or None
+    position   int64 [n], each view's row among the positions
+    part       int64 [n], what is decided: `DEPLOY`, `SELECT` or `TARGET`
+    square     int64 [n], the selected piece's
+    to_place   int64 [n], the type to be placed; 0: none
+    outcomes   float32 [n, S, 3], as of `attack_outcomes`
+    """
+
+    packed: Bytes
+    pub: Float32s | None
+    position: Int64s
+    part: Int64s
+    square: Int64s
+    to_place: Int64s
+    outcomes: Float32s
+
+
+class Embedding(NamedTuple):
+    """Of m positions.
+
+    squares   float32 [m, S, C]
+    counts    float32 [m, 51]
+    """
+
+    squares: Float32s
+    counts: Float32s
+
+    def take(self, rows: Int64s) -> Embedding:
+        """These rows, int64 [m]."""
+        return Embedding(self.squares[rows], self.counts[rows])
+
+
+_NOTHING = Embedding(np.empty(0, np.float32), np.empty(0, np.float32))
+
+
+class OnnxFromTo:
+    """As `FromTo`, of these `weights`, whose names begin with `prefix`."""
+
+    def __init__(self, shape: tuple[int, int, int], weights: Weights, prefix: str = "") -> None:
+        from stratkit.nets import onnx_graph
+
+        self.shape, self.squares = shape, shape[1] * shape[2]
+        self.deploy = weights[f"{prefix}deploy"]
+        self.torso = onnx_graph.fromto_torso(weights, prefix)
+        self.policy = onnx_graph.fromto_policy(weights, prefix)
+        self.critic = onnx_graph.fromto_value(weights, prefix)
+
+    def prepare(self, packed: Bytes, pub: Float32s | None = None) -> Views:
+        """Views share positions: each is there once. With a `pub` each view has its own."""
+        positions, each = _positions(packed), np.arange(len(packed))
+        first = each
+        if pub is None:
+            first, each = distinct_views(positions, np.zeros((len(positions), 1), np.uint8))
+        selected, to_place = packed[:, SELECTED], packed[:, TO_PLACE]
+        return Views(
+            positions[first],
+            pub,
+            each,
+            np.where(packed[:, PHASE] == 1, DEPLOY, SELECT + packed[:, STAGE].astype(np.int64)),
+            np.where(selected != NO_SQUARE, selected, 0).astype(np.int64),
+            np.where(to_place < len(TYPES), to_place, 0).astype(np.int64),
+            _outcomes(packed, self.shape, pub),
+        )
+
+    def embed(self, views: Views) -> Embedding:
+        """A row for each position."""
+        return self._embed(views.packed, views.pub)
+
+    def _embed(self, packed: Bytes, pub: Float32s | None = None) -> Embedding:
+        planes, counts = _features(packed, self.shape, pub)
+        board = np.moveaxis(planes, 1, -1).reshape(len(packed), self.squares, FEATURES)
+        (squares,) = self.torso.run(None, {"board": board, "counts": counts})
+        return Embedding(squares, counts)
+
+    def embed_after(self, views: Views, before: Any) -> tuple[Embedding, Any]:
+        """As of `Network`. The positions of pieces that were selected a moment ago are
+        remembered."""
+        places, known = before or ({}, _NOTHING)
+        keys = [row.tobytes() for row in views.packed]
+        at = np.array([places.get(key, -1) for key in keys])
+        new = np.flatnonzero(at < 0)
+        if len(new) == len(at):
+            embedding = self._embed_side_by_side(views.packed)
+        else:
+            embedding = known.take(at)
+            if len(new):
+                more = self._embed_side_by_side(views.packed[new])
+                for all_, some in zip(embedding, more, strict=True):
+                    all_[new] = some
+        return embedding, (dict(zip(keys, range(len(keys)), strict=True)), embedding)
+
+    def _embed_side_by_side(self, packed: Bytes) -> Embedding:
+        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)), None)
+        return Embedding(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def logits(self, embedding: Embedding, views: Views, legal: Bytes) -> Float32s:
+        """Logits float32 [n, A], -inf where `legal`, uint8 [n, A], is 0."""
+        view, square = np.nonzero(legal)
+        part = views.part[view]
+        met = views.outcomes[view, square]
+        met = np.concatenate([met, met[:, :2] > np.float32(CERTAIN)], 1)
+        given = {
+            "rows": embedding.squares.reshape(-1, embedding.squares.shape[2]),
+            "chosen": views.position * self.squares + views.square,
+            "target": (views.part == TARGET)[:, None],
+            "none": (views.part == DEPLOY).astype(np.int64),
+            "view": view,
+            "at": views.position[view] * self.squares + square,
+            "part": part[:, None],
+            "met": met,
+        }
+        (scores,) = self.policy.run(None, given)
+        scores = scores + self.deploy[views.to_place[view], square] * (part == DEPLOY)
+        logits = np.full(legal.shape, -np.inf, np.float32)
+        logits[view, square] = scores
+        return logits
+
+    def value(self, embedding: Embedding, views: Views) -> Float32s:
+        """Values float32 [n] for the acting side."""
+        given = {
+            "squares": embedding.squares,
+            "counts": embedding.counts,
+            "position": views.position,
+            "chosen": views.position * self.squares + views.square,
+            "target": (views.part == TARGET).astype(np.float32)[:, None],
+        }
+        values: Float32s = self.critic.run(None, given)[0]
+        return values
+
+
+class Seen(NamedTuple):
+    """n views of a network with another one for the deployment, which has those that deploy.
+
+    deployment   float32, what that other network reads of those that deploy
+    play         the others
+    plays        bool [n], which these are
+    mirrored     bool [n], which views are mirror images
+    like_image   bool [n, S], of views that place the flag, the squares on the left
+    """
+
+    deployment: Float32s
+    play: Views
+    plays: Bools
+    mirrored: Bools
+    like_image: Bools
+
+
+class OnnxMirrored:
+    """As `WithDeployment`; if `mirrors`, as `Mirrored`."""
+
+    def __init__(self, shape: tuple[int, int, int], weights: Weights, mirrors: bool) -> None:
+        from stratkit.nets import onnx_graph
+
+        self.shape, self.mirrors = shape, mirrors
+        self.play = OnnxFromTo(shape, weights, "play.")
+        self.deployment = onnx_graph.deployment(weights, "deployment.")
+        _, height, width = shape
+        self.squares, self.zone = height * width, height * width // 2
+        square = np.arange(self.squares)
+        self.image = square + width - 1 - 2 * (square % width)
+        self.left = self.image > square
+
+    def prepare(self, packed: Bytes, pub: Float32s | None = None) -> Seen:
+        """As of `Network`."""
+        seen, mirrored, like_image = self._see(packed)
+        plays = packed[:, PHASE] != 1
+        if pub is not None:
+            pub = np.where(mirrored[:, None, None, None], pub[..., ::-1], pub)[plays]
+        play = self.play.prepare(seen[plays], pub)
+        return Seen(self._kinds(seen[~plays]), play, plays, mirrored, like_image)
+
+    def _see(self, packed: Bytes) -> tuple[Bytes, Bools, Bools]:
+        """The observations as the network sees them, and the last two of `Seen`."""
+        if not self.mirrors:
+            return packed, np.zeros(len(packed), bool), np.zeros((len(packed), self.squares), bool)
+        own_flag = (packed[:, CELLS:] & (PIECE | SIDE | TYPE)) == PIECE | FLAG
+        mirrored = (own_flag & self.left).any(1)
+        places_flag = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
+        seen = packed.copy()
+        seen[mirrored] = self.reflected(packed[mirrored])
+        return seen, mirrored, places_flag[:, None] & self.left
+
+    def reflected(self, packed: Bytes) -> Bytes:
+        """The observations of the mirror images, uint8 [n, 172 + S]."""
+        other = np.arange(256, dtype=np.uint8)
+        other[: self.squares] = self.image  # and what is no square stays as it is
+        mirrored = packed.copy()
+        mirrored[:, CELLS:] = packed[:, CELLS:][:, self.image]
+        mirrored[:, SELECTED] = other[packed[:, SELECTED]]
+        plies = mirrored[:, MOVES:CELLS].reshape(-1, SHOWN_PLIES, 3)
+        plies[:, :, :2] = other[plies[:, :, :2]]
+        mirrored[:, MOVES:CELLS] = plies.reshape(len(packed), CELLS - MOVES)
+        bits = np.unpackbits(packed[:, ONLY_ATTACKS:MOVES], axis=1, bitorder="little")
+        turned = bits[:, other[: bits.shape[1]]]
+        mirrored[:, ONLY_ATTACKS:MOVES] = np.packbits(turned, axis=1, bitorder="little")
+        return mirrored
+
+    def _kinds(self, packed: Bytes) -> Float32s:
+        """What stands on each square, and the type to place, each 1 of 12 or none of them."""
+        cells = packed[:, CELLS : CELLS + self.zone]
+        known = np.where((cells & PIECE) != 0, cells & TYPE, len(TYPES))
+        kinds = np.append(known, packed[:, TO_PLACE : TO_PLACE + 1], 1)
+        one_hot: Bools = kinds[:, :, None] == np.arange(len(TYPES))
+        return one_hot.reshape(len(packed), len(TYPES) * kinds.shape[1]).astype(np.float32)
+
+    def embed(self, inputs: Seen) -> Embedding | None:
+        """As of `Network`, of the views that play."""
+        return self.play.embed(inputs.play) if len(inputs.play.part) else None
+
+    def embed_after(self, inputs: Seen, before: Any) -> tuple[Embedding | None, Any]:
+        """As of `Network`."""
+        if not len(inputs.play.part):
+            return None, before
+        return self.play.embed_after(inputs.play, before)
+
+    def logits(self, embedding: Embedding | None, inputs: Seen, legal: Bytes) -> Float32s:
+        """As of `Mirrored`."""
+        reflected = legal[:, self.image]
+        allowed = np.where(inputs.mirrored[:, None], reflected, legal)
+        allowed |= reflected * inputs.like_image[:, self.image]
+        logits = np.zeros(legal.shape, np.float32)
+        if len(inputs.deployment):
+            (placed,) = self.deployment.run(["logits"], {"kinds": inputs.deployment})
+            logits[~inputs.plays, : self.zone] = placed
+        if embedding is not None:
+            logits[inputs.plays] = self.play.logits(embedding, inputs.play, allowed[inputs.plays])
+        turned = np.where(
+            inputs.mirrored[:, None] | inputs.like_image, logits[:, self.image], logits
+        )
+        return np.where(legal != 0, turned, np.float32(-np.inf))
+
+    def value(self, embedding: Embedding | None, inputs: Seen) -> Float32s:
+        """As of `Network`."""
+        values = np.empty(len(inputs.plays), np.float32)
+        if len(inputs.deployment):
+            (values[~inputs.plays],) = self.deployment.run(["values"], {"kinds": inputs.deployment})
+        if embedding is not None:
+            values[inputs.plays] = self.play.value(embedding, inputs.play)
+        return values
+
+
+def _positions(packed: Bytes) -> Bytes:
+    """The observations as they were before a piece was selected."""
+    positions = packed.copy()
+    positions[:, STAGE], positions[:, SELECTED] = 0, NO_SQUARE
+    positions[:, ONLY_ATTACKS:MOVES] = 0  # which nothing reads of a position
+    return positions
+
+
+def _features(
+    packed: Bytes, shape: tuple[int, int, int], pub: Float32s | None
+) -> tuple[Float32s, Float32s]:
+    """As of `features.features`, which makes them by torch where the engine cannot."""
+    if pub is None:
+        return board_features(packed, shape)
+    import torch
+
+    from stratkit.nets.features import features
+
+    planes, counts = features(torch.from_numpy(packed), shape, torch.from_numpy(pub))
+    return planes.numpy(), counts.numpy()
+
+
+def _outcomes(packed: Bytes, shape: tuple[int, int, int], pub: Float32s | None) -> Float32s:
+    """As of `features.outcomes`."""
+    packed = np.ascontiguousarray(packed)
+    if pub is None:
+        return attack_outcomes(packed, shape)
+    import torch
+
+    from stratkit.nets.features import outcomes
+
+    found: Float32s = outcomes(torch.from_numpy(packed), shape, torch.from_numpy(pub)).numpy()
+    return found

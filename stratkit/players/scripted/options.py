@@ -1,0 +1,23 @@
+"""The names of the scripted players, and what may be asked of them.
+
+This module imports neither torch nor numpy: `--help` needs it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratkit.declared import number, option
+
+# Nobody learns against these, and no setting is chosen by them: figures against them are reported.
+REPORTED = ("raider", "baiter", "waiter", "bluffer")
+SCRIPTS = (*REPORTED, "rusher", "miner-hunter", "careful")
+
+
+@dataclass(frozen=True)
+class ScriptedOptions:
+    """Of a scripted player."""
+
+    skill: float = option(
+        1.0, number(0.0, 1.0), "the share of its moves that follow its habit; the others are any"
+    )

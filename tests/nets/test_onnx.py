@@ -1,0 +1,187 @@
+"""Networks by ONNX Runtime compute what they compute by torch."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from nets.drawn import assert_close, drawn
+from nets.random_play import views_of_games
+from stratkit.arrays import Float32s
+from stratkit.engine import Game, board_planes
+from stratkit.engine.observation import PUBLIC
+from stratkit.errors import InputError
+from stratkit.models.open_model import open_model
+from stratkit.models.shipped import SHIPPED
+from stratkit.nets import Network, build, choice
+from stratkit.nets.choice import network_with
+from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.onnx_network import OnnxNetwork, computes
+
+NETS = ("fromto:8x1", "fromto:16x2", "fromto:8x1+deployment", "fromto:8x1+mirrored")
+
+
+def weights_of(net: str, game: Game) -> dict[str, Float32s]:
+    return {name: w.numpy() for name, w in drawn(build(net, game, seed=1)).state_dict().items()}
+
+
+def by_torch(
+    net: str, game: Game, weights: dict[str, Float32s], packed: np.ndarray, legal: np.ndarray
+) -> tuple[Float32s, Float32s]:
+    network = build(net, game, 0).eval()
+    network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+    with torch.inference_mode():
+        logits, values = network(torch.from_numpy(packed), torch.from_numpy(legal))
+    return logits.numpy(), values.numpy()
+
+
+def by_onnx(
+    network: OnnxNetwork, packed: np.ndarray, legal: np.ndarray
+) -> tuple[Float32s, Float32s]:
+    inputs = network.made.prepare(packed)
+    embedding = network.made.embed(inputs)
+    return network.made.logits(embedding, inputs, legal), network.made.value(embedding, inputs)
+
+
+@pytest.mark.parametrize("net", NETS)
+@pytest.mark.parametrize("name", ["barrage", "nano", "classic"])
+def test_logits_and_values_are_those_of_torch(name: str, net: str) -> None:
+    game = Game(name)
+    views = views_of_games(game, 2, seed=3, longest=100)
+    weights = weights_of(net, game)
+    true = by_torch(net, game, weights, views.observations, views.legal)
+    found = by_onnx(OnnxNetwork(net, game, weights), views.observations, views.legal)
+    for one, other in zip(found, true, strict=True):
+        assert one.dtype == np.float32 and len(one) > 40
+        assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_networks_have_the_same_logits(name: str) -> None:
+    model = open_model(name)
+    game = Game(model.game)
+    views = views_of_games(game, 1, seed=4, longest=150)
+    true = by_torch(model.net, game, dict(model.weights), views.observations, views.legal)
+    found = by_onnx(OnnxNetwork(model.net, game, model.weights), views.observations, views.legal)
+    for one, other in zip(found, true, strict=True):
+        assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("net", ["fromto:16x2", "fromto:16x2+mirrored"])
+def test_a_view_s_logits_do_not_depend_on_those_beside_it(net: str) -> None:
+    """To the last bit, whatever the number of rows."""
+    game = Game("barrage")
+    views = views_of_games(game, 2, seed=5, longest=80)
+    network = OnnxNetwork(net, game, weights_of(net, game))
+    together = by_onnx(network, views.observations, views.legal)
+    for size in (1, 2, 3, 8, 13):
+        at = slice(len(views.legal) - size, None)
+        alone = by_onnx(network, views.observations[at], views.legal[at])
+        for one, other in zip(alone, together, strict=True):
+            assert np.array_equal(one, other[at])
+
+
+@pytest.mark.parametrize("net", ["fromto:8x1", "fromto:8x1+deployment", "fromto:8x1+mirrored"])
+def test_what_is_remembered_of_positions_changes_no_bit(net: str) -> None:
+    game = Game("barrage")
+    views = views_of_games(game, 2, seed=5, longest=120)
+    packed, legal = views.observations, views.legal
+    network = OnnxNetwork(net, game, weights_of(net, game))
+    true, expected = Evaluator(net, network, 256).evaluate(packed, legal, values=True)
+    evaluator = Evaluator(net, network, 64)
+    for at in range(0, len(packed), 40):
+        rows = slice(at, at + 60)
+        policy, values = evaluator.evaluate(packed[rows], legal[rows], values=True)
+        assert values is not None and expected is not None
+        assert np.array_equal(policy, true[rows]) and np.array_equal(values, expected[rows])
+        assert np.array_equal(evaluator.values(packed[rows]), expected[rows])
+
+
+def test_others_are_left_to_torch_and_other_weights_refused() -> None:
+    game = Game("barrage")
+    weights = weights_of("fromto:8x1+mirrored", game)
+    assert computes("fromto:8x1+mirrored", game.shape)
+    assert not computes("plain", game.shape) and not computes("py:mine:Net", game.shape)
+    network = OnnxNetwork("fromto:8x1+mirrored", game, weights)
+    for other in ("fromto:8x1", "fromto:8x1+deployment", "fromto:8x2+mirrored", "fromto:16x1"):
+        true = weights_of(other, game)
+        assert OnnxNetwork(other, game, true).weights is true
+        if other != "fromto:8x1+deployment":  # whose weights have the same shapes
+            with pytest.raises(InputError, match="its tensors are not this network's"):
+                network.load(true, network.net)
+    weights["play.place"][0, 0, 0] = np.nan
+    with pytest.raises(InputError, match="not all finite"):
+        network.load(weights, network.net)
+
+
+def test_who_plays_elsewhere_gets_a_module_of_torch() -> None:
+    """In bfloat16 too; evaluators of one network share it, and so its next weights."""
+    game, net = Game("barrage"), "fromto:8x1+mirrored"
+    views = views_of_games(game, 1, seed=5, longest=60)
+    network = OnnxNetwork(net, game, weights_of(net, game))
+    one, other = Evaluator(net, network, 8), Evaluator(net, network, 8)
+    before = one.policy(views.observations, views.legal)
+    one.place("cpu", torch.float32)
+    assert one.backend is network
+    for evaluator in (one, other):
+        evaluator.place("cpu", torch.bfloat16)
+    assert one.network is other.network and isinstance(one.network, Network)
+    after = one.policy(views.observations, views.legal)
+    assert 0 < np.abs(after - before).max() < 0.05
+    weights = {name: w * 3 for name, w in network.weights.items()}
+    one.load(weights)
+    found = other.policy(views.observations, views.legal)
+    tripled = Evaluator(net, OnnxNetwork(net, game, weights), 8)
+    error = np.abs(found - tripled.policy(views.observations, views.legal)).max()
+    assert error < np.abs(found - before).max() / 4
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_say_the_same(way: Callable[[Evaluator], Evaluator]) -> None:
+    game, net = Game("nano"), "fromto:8x1"
+    views = views_of_games(game, 1, seed=5, longest=60)
+    evaluator = Evaluator(net, OnnxNetwork(net, game, weights_of(net, game)), 8)
+    true = evaluator.policy(views.observations, views.legal)
+    assert np.array_equal(way(evaluator).policy(views.observations, views.legal), true)
+
+
+@pytest.mark.parametrize("net", ["fromto:8x1", "fromto:8x1+mirrored"])
+def test_what_memory_excludes_is_excluded(net: str) -> None:
+    """Public information of a player's own, of which torch makes the features."""
+    game = Game("barrage")
+    views = views_of_games(game, 1, seed=3, longest=80)
+    packed, legal = views.observations, views.legal
+    weights = weights_of(net, game)
+    pub = board_planes(packed, game.shape)[:, PUBLIC].copy()
+    pub[:, :, 7:] *= 0.5
+    by_module = Evaluator(net, build(net, game, 0), 64)
+    by_module.load(weights)
+    found = Evaluator(net, OnnxNetwork(net, game, weights), 64)
+    assert_close(found.policy(packed, legal, pub), by_module.policy(packed, legal, pub), 1e-5, 1e-6)
+    assert_close(found.values(packed, pub), by_module.values(packed, pub), 1e-5, 1e-5)
+    assert np.abs(found.values(packed, pub) - found.values(packed)).max() > 1e-4
+
+
+def test_which_backend_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Game("nano")
+    weights, plain = weights_of("fromto:8x1", game), weights_of("plain:4x1", game)
+
+    def kind(asked: str, net: str = "fromto:8x1", a_module: bool = False) -> str:
+        monkeypatch.setenv("STRATKIT_BACKEND", asked)
+        of = weights if net == "fromto:8x1" else plain
+        return Evaluator(net, network_with(net, game, of, a_module), 8).backend.name
+
+    assert [kind(asked) for asked in ("", "onnx", "torch")] == ["onnx", "onnx", "torch"]
+    assert kind("onnx", "plain:4x1") == "torch"
+    assert kind("", a_module=True) == "torch"
+    with pytest.raises(InputError, match="STRATKIT_BACKEND is onnx or torch: 'cpu'"):
+        kind("cpu")
+    monkeypatch.setattr(choice, "is_installed", lambda: False)
+    assert kind("") == "torch"
+    with pytest.raises(InputError, match="needs ONNX Runtime, which is missing"):
+        kind("onnx")
