@@ -176,7 +176,14 @@ def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathl
     made = tool("deploy-gen", "--game", "barrage", "-n", 3, "--from", "barrage-easy")
     assert len(made.splitlines()) == 3
     done = subprocess.run(
-        [bare / "bin/match", "memory=renormalised,barrage-easy", "random", *map(str, match)],
+        [
+            bare / "bin/match",
+            "memory=renormalised,barrage-easy",
+            "random",
+            *map(str, match),
+            "-o",
+            "b.jsonl",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,

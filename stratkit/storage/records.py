@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Annotated, Any, BinaryIO, Self
 
@@ -58,7 +58,7 @@ class RecordPlayer:
     reproducible: bool = True
     belief: Sha256 | None = None
     bound: bool = True
-    backend: Text | None = field(default=None, compare=False)
+    backend: Text | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
@@ -304,12 +304,17 @@ class RecordWriter:
 
 def _compare(stored: RecordHeader, header: RecordHeader) -> None:
     """`InputError` that names the first field in which the file's header is another one."""
-    old, new = _header_fields(stored), _header_fields(header)
+    old, new = (_header_fields(_by_any_backend(one)) for one in (stored, header))
     for key in dict.fromkeys([*old, *new]):
         if key != "writer" and old.get(key) != new.get(key):
             what, was, now = _difference(key, old.get(key), new.get(key))
             text = f"{was} there, {now} now"
             raise InputError(f"cannot be resumed, {what} is another", text=text)
+
+
+def _by_any_backend(header: RecordHeader) -> RecordHeader:
+    """A header without what may be another one when a match goes on."""
+    return replace(header, players=tuple(replace(p, backend=None) for p in header.players))
 
 
 def _difference(what: str, old: Any, new: Any) -> tuple[str, str, str]:

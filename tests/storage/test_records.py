@@ -134,13 +134,19 @@ def test_what_is_written_is_read(header: RecordHeader, records: list[GameRecord]
         assert list(read_records(stream, "pipe")) == [(header, one) for one in records]
 
 
-def test_a_match_may_go_on_by_another_backend() -> None:
-    """What is written tells how it began; a resumed match compares headers."""
+def test_a_match_may_go_on_by_another_backend(tmp_path: pathlib.Path) -> None:
+    """What is written tells how it began; the match is the same."""
     header = dataclasses.replace(HEADER, players=(A, dataclasses.replace(B, backend="onnx")))
     line = header_line(header)
     assert line.count(b'"backend":"onnx"') == 1 and b"backend" not in header_line(HEADER)
     found = read(line + record_line(record(0)))[0][0]
     assert found.players[1].backend == "onnx" and found == HEADER
+    assert match_key(found) == match_key(HEADER)
+    for began, goes_on in ((header, HEADER), (HEADER, header)):
+        path = tmp_path / "games.jsonl"
+        path.write_bytes(header_line(began) + record_line(record(0)))
+        with RecordWriter(str(path), goes_on, resume=True) as writer:
+            assert 0 in writer.done
 
 
 def test_a_belief_network_is_told_by_its_hash() -> None:
