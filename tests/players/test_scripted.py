@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from stratkit.engine.combat import WINS, fight
 
 from positions import Scene
 from running import ROOT, here
@@ -22,6 +21,8 @@ from stratkit.engine.stratego import (
     TYPE,
     UNKNOWN,
     VARIANTS,
+    WINS,
+    fight,
     setup_of,
 )
 from stratkit.match import PLAYERS
