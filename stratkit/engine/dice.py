@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from stratkit.arguments import Between, Index, Threads, checked
+from stratkit.arguments import Between, Count, Threads, checked
 from stratkit.arrays import Bytes, Float64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
@@ -48,7 +48,9 @@ class DiceSets:
         return self.game.hands << self._bids
 
     @checked
-    def views(self, begin: Index, end: Index) -> tuple[Bytes, Bytes]:
+    def views(
+        self, begin: Annotated[int, Between(0, 2**31 - 1)], end: Count
+    ) -> tuple[Bytes, Bytes]:
         """Of the sets from number `begin` up to `end`: observations uint8 [n, observation_bytes]
         and legal uint8 [n, actions], as a batch has them. Choices are the ones of `legal`."""
         made, hand = np.divmod(np.arange(begin, min(end, len(self))), self.game.hands)
