@@ -15,6 +15,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, Union, get_args, get_orig
 
 import numpy as np
 
+from stratkit.declared import MAX_THREADS
 from stratkit.errors import shown
 
 P = ParamSpec("P")
@@ -29,8 +30,6 @@ class Between:
     def __init__(self, least: float, most: float) -> None:
         self.least, self.most = least, most
 
-
-MAX_THREADS = 1024
 
 Seed = Annotated[int, Between(0, 2**64 - 1)]
 Int32 = Annotated[int, Between(-(2**31), 2**31 - 1)]

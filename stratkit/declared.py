@@ -17,6 +17,7 @@ from stratkit.errors import nearest
 
 T = TypeVar("T")
 MAX_COUNT = 2**31 - 1
+MAX_THREADS = 1024
 REQUIRED = dataclasses.MISSING  # the default of an option that must be given
 
 

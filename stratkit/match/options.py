@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stratkit.declared import one_of, usage, whole
+from stratkit.declared import MAX_THREADS, one_of, usage, whole
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.players.registry import NETWORK, parse_player
@@ -74,7 +74,7 @@ class MatchOptions:
         "--concurrency N",
         "Games with programs played at a time; threads of engine and networks (default: the "
         "cores).",
-        whole(1, 1024),
+        whole(1, MAX_THREADS),
         lambda: len(os.sched_getaffinity(0)),
     )
     output: str | None = usage(

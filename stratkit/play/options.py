@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stratkit.declared import REQUIRED, Kind, one_of, usage, whole
+from stratkit.declared import MAX_THREADS, REQUIRED, Kind, one_of, usage, whole
 from stratkit.errors import UsageError
 from stratkit.models.shipped import SHIPPED
 from stratkit.play import MAX_SLOTS
@@ -83,7 +83,10 @@ class SelfplayOptions:
         whole(1, MAX_SLOTS),
     )
     threads: int = usage(
-        "--threads N", "Threads of the engine and of networks (default: 1).", whole(1, 1024), 1
+        "--threads N",
+        "Threads of the engine and of networks (default: 1).",
+        whole(1, MAX_THREADS),
+        1,
     )
     device: str
     precision: str | None = usage(
