@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stratkit.declared import (
@@ -160,8 +159,3 @@ class SearchOptions:
         if self.of_turns:
             return SAME_PREFIX
         return min(EVALUATED, -(-self.trees * decisions // 8) * 8) if self.trees else EVALUATED
-
-
-ATARAXOS = {"search": "mmd", "rollouts": "1024", "depth": "10", "eta": "10", "magnet": ".01"}
-ALPHAZE = {"search": "pc-pimc", "worlds": "3", "nodes": "800", "pick": "best"}
-SEARCH_PRESETS: Mapping[str, Mapping[str, str]] = {"ataraxos": ATARAXOS, "alphaze": ALPHAZE}
