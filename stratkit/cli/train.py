@@ -28,8 +28,8 @@ from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.declared import declared, number, one_of, option_name, whole
 from stratkit.errors import UsageError, counted, named
-from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD, measured
+from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm, playing_keys
+from stratkit.learn.config import ALGORITHMS, RNAD
 from stratkit.learn.inputs import check_inputs
 from stratkit.learn.request import (
     STDIN,
@@ -348,7 +348,7 @@ class _Logger(Observer):
             from stratkit.match.evaluation import Evaluation
 
             game, run = Game.stored(metadata["game"], metadata["rules"]), self.request.run
-            keys = measured(metadata["algorithm"], metadata["config"])
+            keys = playing_keys(metadata["algorithm"], metadata["config"])
             self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn, keys)
             self.evaluation.offer(metadata["step"])
 
