@@ -61,10 +61,7 @@ rule_options = options(
 )
 
 
-@click.command(
-    cls=MatchTool,
-    short_help="Play matches between players, and record every game.",
-)
+@click.command(cls=MatchTool, short_help="Play matches between players, and record every game.")
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
 @options_from(MatchOptions, game=GAME_NAME, seats=Text(), rules=rule_options, seed=seed_option)
 @option(

@@ -189,9 +189,7 @@ def _begin_with(options: dict[str, Any], learned: str | None) -> None:
 
 
 def request_of(
-    options: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    before: Mapping[str, Any] = NOTHING,
+    options: Mapping[str, Any], settings: Mapping[str, Any], before: Mapping[str, Any] = NOTHING
 ) -> Request:
     """The request of a command line with these options, texts where they are settings, and the
     settings of its file; `before`: metadata of a run that is resumed.

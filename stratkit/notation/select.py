@@ -32,15 +32,11 @@ class Selection:
     variants: tuple[str, ...] = usage("--variant", "Only this variant.", default=())
     players: tuple[str, ...] = usage("--player NICK", "Only games of NICK.", default=())
     results: tuple[str, ...] = usage(
-        "--result",
-        "Only games that this side won, or nobody.",
-        one_of("red", "blue", "draw"),
-        (),
+        "--result", "Only games that this side won, or nobody.", one_of("red", "blue", "draw"), ()
     )
     endings: tuple[str, ...] = usage("--ending", "Only this ending.", default=())
     dates: tuple[Date, Date] | None = usage(
-        "--date RANGE",
-        "Only logs with such a date in the file name, like 2005 or 2005.4..2006.",
+        "--date RANGE", "Only logs with such a date in the file name, like 2005 or 2005.4..2006."
     )
     moves: tuple[int, int] | None = usage(
         "--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. ."

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stratkit.declared import (
-    number,
-    one_of,
-    option,
-    seconds,
-    switch,
-    whole,
-    word_or_file,
-)
+from stratkit.declared import number, one_of, option, seconds, switch, whole, word_or_file
 
 MAX_SECONDS = 3600.0
 TREE_WORDS = ("pimc", "pc-pimc")  # searches of trees of single worlds
