@@ -103,11 +103,11 @@ class HumanPlayer(Player):
     def _given(self, game: int, own: Setup) -> Setup:
         """The setup of a file; the one that a game began with, if the file has changed since."""
         before = self.session.said.get(game, ())
-        kept = self._typed(before[0]) if before else own
-        if kept is None:
+        first = self._typed(before[0]) if before else own
+        if first is None:
             return own  # the words are of a version that did not keep it
-        self._keep(game, setup_text(kept))
-        return kept
+        self._keep(game, setup_text(first))
+        return first
 
     def _choose_setup(self, game: int, side: int) -> Setup:
         """The setup that the person agrees to or types."""
