@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from stratkit.engine import Game
+from stratkit.engine import Game, Tree
 from stratkit.engine.stratego import variant
 from stratkit.notation.actions import transcript
 from stratkit.play.seating import Seating
@@ -38,6 +38,7 @@ from stratkit.storage.records import (
     RecordWriter,
     result_of,
 )
+from stratkit.storage.tables import TableMetadata, growing_table
 from stratkit.ucc.process import Process, Program
 from stratkit.ucc.referee import play_game
 
@@ -239,6 +240,10 @@ def make(folder: pathlib.Path) -> None:
     publish_policy(folder, online, shared)
     (folder / "ucc.txt").write_text(dialogue())
     examples(folder)
+    tree = Tree(Game("kuhn"))
+    says, file = TableMetadata(game="kuhn"), str(folder / "kuhn.table")
+    with growing_table(file, says, len(tree.actions), force=True) as table:
+        table.write(tree.uniform())
 
 
 if __name__ == "__main__":

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from stratkit.arrays import Bytes, Int64s
+from stratkit.arrays import Bytes, Float64s, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import InputError, Say, UsageError, printable
 from stratkit.pictures import form_of
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
-from stratkit.solve.large import LargeGame, asked, open_large
+from stratkit.solve.large import LargeGame, open_large
 from stratkit.solve.report import Entry, ExploitabilityReport
+from stratkit.solve.sets import InformationSets, OpenProgress, all_choices, asked, on_tree, sets_of
 from stratkit.solve.solver import open_solver, parse_solver
+from stratkit.solve.tables import PREFIX, GivenTable, kept_policy, read_table
 from stratkit.storage.streams import open_output
+from stratkit.storage.tables import PolicyTable
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer, Views
-    from stratkit.players.spec import PlayerSpec, ReadPlayer
+    from stratkit.players.spec import Contestant, PlayerSpec, ReadPlayer
 
 ROWS = 1024  # observations that a network evaluates at a time
 GROUPS = 32  # of games that are played through, for the error of their mixture
 SEARCHES = 64  # information sets that are searched at a time
 
-OpenProgress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
 P = TypeVar("P")
 
 
@@ -44,6 +45,7 @@ class ExploitOptions:
     threads: int
     memory: float
     open: int | None
+    table: str | None
     as_json: bool
     plot: str | None
     force: bool
@@ -59,6 +61,28 @@ class ExploitOptions:
             raise UsageError("a picture cannot go where the table goes: name a file")
         if self.plot is not None:
             form_of(self.plot)
+        if self.table is not None and len(self.policies) != 1:
+            raise UsageError("--table keeps one policy", text=" ".join(self.policies))
+
+
+# A POLICY: a solver with its iterations, a table, a PLAYER, or None for uniform.
+AnyPolicy: TypeAlias = "PlayerSpec | GivenTable | tuple[str, int] | None"
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Where a network's policy is kept.
+
+    table  a file, or None
+    rules  of the game, that differ from its own
+    force  another table is overwritten
+    note   takes what is said of it
+    """
+
+    table: str | None = None
+    rules: Mapping[str, int] = field(default_factory=dict)
+    force: bool = False
+    note: Say = lambda line: None
 
 
 def run_exploit(
@@ -75,15 +99,18 @@ def run_exploit(
     `InputError` for a game that is too large and for files that cannot be read.
     """
     policies = [_parse(text, read_player) for text in options.policies]
+    if options.table is not None and not _is_network(policies[0]):
+        raise UsageError("--table keeps the policy of a network", text=options.policies[0])
     game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
+    keeping = Keeping(options.table, options.rules, options.force, note)
     large = open_large(game, options.threads, most_bytes, say)
     evaluator: Evaluator[Any]
     if large:
-        evaluator = LargeEvaluator(large, progress, warn)
+        evaluator = LargeEvaluator(large, progress, warn, keeping)
     else:
         tree = Tree(game, most_bytes=most_bytes)
         note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-        evaluator = PolicyEvaluator(tree, progress, warn, options.repeats)
+        evaluator = PolicyEvaluator(tree, progress, warn, options.repeats, keeping)
     entries = [
         entry
         for text, policy in zip(options.policies, policies, strict=True)
@@ -98,10 +125,11 @@ def run_exploit(
     return report
 
 
-def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] | None:
-    """A POLICY: a solver with its iterations, a PLAYER, or None for uniform."""
+def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
     if text in ("uniform", "random"):
         return None
+    if text.startswith(PREFIX):
+        return GivenTable(text.removeprefix(PREFIX))
     if solver := parse_solver(text):
         return solver
     from stratkit.players.registry import NETWORK, RANDOM
@@ -112,18 +140,35 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
     raise UsageError("not a policy that can be evaluated", text=text)
 
 
+def _is_network(policy: AnyPolicy) -> bool:
+    """Whether it is a network's that searches nothing."""
+    from stratkit.players.registry import NETWORK
+    from stratkit.players.spec import PlayerSpec
+
+    return (
+        isinstance(policy, PlayerSpec) and policy.kind is NETWORK and not policy.options.searching
+    )
+
+
 class Evaluator(Generic[P]):
     """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
-    def __init__(self, game: Game, progress: OpenProgress, warn: Say) -> None:
+    def __init__(
+        self, game: Game, progress: OpenProgress, warn: Say, keeping: Keeping | None = None
+    ) -> None:
         self.game, self._progress, self._warn = game, progress, warn
+        self._keeping = keeping or Keeping()
 
-    def entries(self, text: str, policy: PlayerSpec | tuple[str, int] | None) -> Iterator[Entry]:
+    def entries(self, text: str, policy: AnyPolicy) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
         if policy is None:
             yield self._entry(text, text, None, self._uniform())
         elif isinstance(policy, tuple):
             yield self._entry(text, text, None, self._solve(*policy))
+        elif isinstance(policy, GivenTable):
+            table = PolicyTable(policy.path)
+            choices = read_table(table, self._sets, self._keeping.rules)
+            yield self._entry(text, text, None, self._of_choices(choices))
         else:
             yield from self._players(text, policy)
 
@@ -138,8 +183,16 @@ class Evaluator(Generic[P]):
     def _solve(self, name: str, iterations: int) -> P:
         raise NotImplementedError
 
-    def _of_network(self, player: PolicyPlayer) -> P:
+    @property
+    def _sets(self) -> InformationSets:
         raise NotImplementedError
+
+    def _of_choices(self, choices: Float64s) -> P:
+        """The policy of these probabilities of the sets' choices."""
+        raise NotImplementedError
+
+    def _of_network(self, player: PolicyPlayer) -> P:
+        return self._of_choices(all_choices(self._sets, player, self._progress))
 
     def _entry(self, name: str, text: str, step: int | None, *policies: P) -> Entry:
         raise NotImplementedError
@@ -151,17 +204,36 @@ class Evaluator(Generic[P]):
         from stratkit.players.factory import open_player
         from stratkit.players.player import PolicyPlayer
 
-        paths = _paths(spec)
+        paths, keeping = _paths(spec), self._keeping
+        if keeping.table is not None and len(paths) > 1:
+            what = f"--table keeps one policy, and this RUN has {len(paths)} checkpoints"
+            raise UsageError(what, text=text)
         with self._progress(len(paths), "checkpoint", printable(text)) as bar:
             for path in paths:
                 contestant = open_player(replace(spec, spec=path), self.game, 0, rows)
                 if contestant.caution:
                     self._warn(contestant.caution)
                 assert isinstance(contestant.player, PolicyPlayer)
-                policy = self._of_network(contestant.player)
+                policy = (
+                    self._kept(contestant) if keeping.table else self._of_network(contestant.player)
+                )
                 prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
                 yield self._entry(prefix + contestant.name, text, contestant.step, policy)
                 bar.update()
+
+    def _kept(self, contestant: Contestant[Any]) -> P:
+        keeping = self._keeping
+        assert keeping.table is not None
+        choices = kept_policy(
+            keeping.table,
+            self._sets,
+            keeping.rules,
+            contestant,
+            keeping.force,
+            self._progress,
+            keeping.note,
+        )
+        return self._of_choices(choices)
 
 
 def _paths(spec: PlayerSpec) -> list[str]:
@@ -176,8 +248,14 @@ def _paths(spec: PlayerSpec) -> list[str]:
 class LargeEvaluator(Evaluator[Any]):
     """Of a game too large for a tree."""
 
-    def __init__(self, large: LargeGame[Any], progress: OpenProgress, warn: Say) -> None:
-        super().__init__(large.game, progress, warn)
+    def __init__(
+        self,
+        large: LargeGame[Any],
+        progress: OpenProgress,
+        warn: Say,
+        keeping: Keeping | None = None,
+    ) -> None:
+        super().__init__(large.game, progress, warn, keeping)
         self._large = large
 
     @property
@@ -190,8 +268,12 @@ class LargeEvaluator(Evaluator[Any]):
     def _solve(self, name: str, iterations: int) -> Any:
         raise InputError(f"{self.game.name} is too large for solvers", text=name)
 
-    def _of_network(self, player: PolicyPlayer) -> Any:
-        return self._large.of_player(player, self._progress)
+    @property
+    def _sets(self) -> InformationSets:
+        return self._large.sets
+
+    def _of_choices(self, choices: Float64s) -> Any:
+        return self._large.of_choices(choices)
 
     def _entry(self, name: str, text: str, step: int | None, *policies: Any) -> Entry:
         return Entry(name, text, step, self._large.evaluate(policies[0], self._progress))
@@ -210,13 +292,27 @@ class LargeEvaluator(Evaluator[Any]):
 class PolicyEvaluator(Evaluator[Vector]):
     """Of a game with a tree."""
 
-    def __init__(self, tree: Tree, progress: OpenProgress, warn: Say, repeats: int = 8) -> None:
-        super().__init__(tree.game, progress, warn)
+    def __init__(
+        self,
+        tree: Tree,
+        progress: OpenProgress,
+        warn: Say,
+        repeats: int = 8,
+        keeping: Keeping | None = None,
+    ) -> None:
+        super().__init__(tree.game, progress, warn, keeping)
         self.tree, self.repeats = tree, repeats  # of searches
 
     @property
     def size(self) -> tuple[int, int]:
         return self.tree.histories, len(self.tree)
+
+    @cached_property
+    def _sets(self) -> InformationSets:
+        return sets_of(self.tree)
+
+    def _of_choices(self, choices: Float64s) -> Vector:
+        return on_tree(self._sets, self.tree, choices)
 
     def _uniform(self) -> Vector:
         return self.tree.uniform()
