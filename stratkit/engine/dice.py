@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from stratkit.arguments import Between, Count, Threads, checked
-from stratkit.arrays import Bytes, Float64s
+from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 
@@ -65,12 +65,24 @@ class DiceSets:
         legal[:, self._bids] = made > 0
         return sees, legal
 
+    @cached_property
+    def _sizes(self) -> Int64s:
+        """int64 [sets]: how many choices each has."""
+        made = np.arange(1 << self._bids)
+        choices = self._bids - np.frexp(made)[1].astype(np.int64) + (made > 0)
+        return np.repeat(choices, self.game.hands)
+
+    @cached_property
+    def mine(self) -> Int8s:
+        """int8 [E]: whose each choice is."""
+        made, bids = np.arange(1 << self._bids), np.zeros(1 << self._bids, np.int8)
+        for bid in range(self._bids):
+            bids += made >> bid & 1
+        return np.repeat(np.repeat(bids % 2, self.game.hands), self._sizes)
+
     def uniform(self) -> Float64s:
         """float64 [E]: all choices of a set alike."""
-        sets = np.arange(1 << self._bids)
-        choices = self._bids - np.frexp(sets)[1] + (sets > 0)
-        of_each = np.repeat(choices, self.game.hands)
-        return np.asarray(np.repeat(1 / of_each, of_each), np.float64)
+        return np.asarray(np.repeat(1 / self._sizes, self._sizes), np.float64)
 
 
 class DiceResponses:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from stratkit.arrays import Float64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.best_response import BestResponse
@@ -51,6 +53,10 @@ class LargeGame(Generic[Policy]):
 
     def of_choices(self, choices: Float64s) -> Policy:
         """The policy of these probabilities, float64 [E] of `sets`."""
+        raise NotImplementedError
+
+    def profile(self, first: Policy, second: Policy) -> Policy:
+        """Player 0's part of the first policy with player 1's of the second."""
         raise NotImplementedError
 
     def evaluate(self, policy: Policy, progress: OpenProgress) -> PolicyValue:
@@ -102,6 +108,9 @@ class LargePhantom(LargeGame[Views]):
     def of_choices(self, choices: Float64s) -> Views:
         return self._sets.of_each(choices)
 
+    def profile(self, first: Views, second: Views) -> Views:
+        return first[0], second[1]
+
     def evaluate(self, policy: Views, progress: OpenProgress) -> PolicyValue:
         responses = PhantomResponses(self.game, policy, self._threads)
         with progress(responses.left, "part", self.game.name) as bar:
@@ -142,6 +151,9 @@ class LargeDice(LargeGame[Float64s]):
     def of_choices(self, choices: Float64s) -> Float64s:
         return choices
 
+    def profile(self, first: Float64s, second: Float64s) -> Float64s:
+        return np.where(self._sets.mine == 0, first, second)
+
     def evaluate(self, policy: Float64s, progress: OpenProgress) -> PolicyValue:
         responses = DiceResponses(self._sets, policy, self._threads)
         with progress(responses.left, "part", self.game.name) as bar:
@@ -176,6 +188,11 @@ class LargeWalk(LargeGame[Vector | None]):
 
     def of_choices(self, choices: Vector) -> Vector:
         return choices
+
+    def profile(self, first: Vector | None, second: Vector | None) -> Vector | None:
+        tree = self.sets.tree
+        both = (tree.uniform() if policy is None else policy for policy in (first, second))
+        return np.where(tree.mine == 0, *both)
 
     def evaluate(self, policy: Vector | None, progress: OpenProgress) -> PolicyValue:
         tree = None if policy is None else self.sets.tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from stratkit.engine.tree import Vector
 from stratkit.errors import InputError, Say, UsageError, printable
 from stratkit.pictures import form_of
 from stratkit.solve.cfr import from_reach
-from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
+from stratkit.solve.exploitability import PolicyValue, evaluate, jackknife, jackknife_of_sums
 from stratkit.solve.large import LargeGame, open_large
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.sets import InformationSets, OpenProgress, all_choices, asked, on_tree, sets_of
@@ -46,6 +47,7 @@ class ExploitOptions:
     memory: float
     open: int | None
     table: str | None
+    pairs: bool
     as_json: bool
     plot: str | None
     force: bool
@@ -77,9 +79,11 @@ class Keeping:
     rules  of the game, that differ from its own
     force  another table is overwritten
     note   takes what is said of it
+    pairs  policies are kept in memory, to meet one another
     """
 
     table: str | None = None
+    pairs: bool = False
     rules: Mapping[str, int] = field(default_factory=dict)
     force: bool = False
     note: Say = lambda line: None
@@ -102,7 +106,7 @@ def run_exploit(
     if options.table is not None and not _is_network(policies[0]):
         raise UsageError("--table keeps the policy of a network", text=options.policies[0])
     game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
-    keeping = Keeping(options.table, options.rules, options.force, note)
+    keeping = Keeping(options.table, options.pairs, options.rules, options.force, note)
     large = open_large(game, options.threads, most_bytes, say)
     evaluator: Evaluator[Any]
     if large:
@@ -116,6 +120,8 @@ def run_exploit(
         for text, policy in zip(options.policies, policies, strict=True)
         for entry in evaluator.entries(text, policy)
     ]
+    if options.pairs:
+        entries += evaluator.pairs()
     report = ExploitabilityReport(options.game, *evaluator.size, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
@@ -158,6 +164,7 @@ class Evaluator(Generic[P]):
     ) -> None:
         self.game, self._progress, self._warn = game, progress, warn
         self._keeping = keeping or Keeping()
+        self._held: list[tuple[str, str, P]] = []  # name, text and policy of each entry
 
     def entries(self, text: str, policy: AnyPolicy) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
@@ -195,6 +202,27 @@ class Evaluator(Generic[P]):
         return self._of_choices(all_choices(self._sets, player, self._progress))
 
     def _entry(self, name: str, text: str, step: int | None, *policies: P) -> Entry:
+        """Of the mean of some policies."""
+        return self._judged(name, text, step, policies[0])
+
+    def _judged(self, name: str, text: str, step: int | None, policy: P, **more: Any) -> Entry:
+        if self._keeping.pairs:
+            self._held.append((name, text, policy))
+        return Entry(name, text, step, self._value(policy), **more)
+
+    def pairs(self) -> Iterator[Entry]:
+        """Each policy, as player 0, against each other one. `UsageError`: there is only one."""
+        if len(self._held) < 2:
+            raise UsageError("--pairs needs two policies")
+        for (name, text, first), (other, opponent, second) in permutations(self._held, 2):
+            both = self._value(self._profile(first, second))
+            yield Entry(f"{name} : {other}", text, None, both, opponent=opponent)
+
+    def _value(self, policy: P) -> PolicyValue:
+        raise NotImplementedError
+
+    def _profile(self, first: P, second: P) -> P:
+        """Player 0's part of the first policy with player 1's of the second."""
         raise NotImplementedError
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
@@ -275,8 +303,11 @@ class LargeEvaluator(Evaluator[Any]):
     def _of_choices(self, choices: Float64s) -> Any:
         return self._large.of_choices(choices)
 
-    def _entry(self, name: str, text: str, step: int | None, *policies: Any) -> Entry:
-        return Entry(name, text, step, self._large.evaluate(policies[0], self._progress))
+    def _value(self, policy: Any) -> PolicyValue:
+        return self._large.evaluate(policy, self._progress)
+
+    def _profile(self, first: Any, second: Any) -> Any:
+        return self._large.profile(first, second)
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.players.registry import NETWORK
@@ -319,9 +350,14 @@ class PolicyEvaluator(Evaluator[Vector]):
 
     def _entry(self, name: str, text: str, step: int | None, *policies: Vector) -> Entry:
         """Of the mean of some policies, of which several differ by chance."""
-        result = evaluate(self.tree, np.mean(policies, axis=0))
         error = jackknife(self.tree, policies) if len(policies) > 1 else None
-        return Entry(name, text, step, result, error)
+        return self._judged(name, text, step, np.mean(policies, axis=0), error=error)
+
+    def _value(self, policy: Vector) -> PolicyValue:
+        return evaluate(self.tree, policy)
+
+    def _profile(self, first: Vector, second: Vector) -> Vector:
+        return np.where(self.tree.mine == 0, first, second)
 
     def _solve(self, name: str, iterations: int) -> Vector:
         solver = open_solver(name, self.tree)
@@ -390,7 +426,7 @@ class PolicyEvaluator(Evaluator[Vector]):
         group_sums = np.empty_like(sums)
         sizes = np.diff(player.tree.first)
         group_sums[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
-        result = evaluate(self.tree, from_reach(self.tree, group_sums.sum(0)))
+        policy = from_reach(self.tree, group_sums.sum(0))
         error = jackknife_of_sums(self.tree, list(group_sums)) if groups > 1 else None
         if contestant.caution:
             self._warn(contestant.caution)
@@ -398,7 +434,7 @@ class PolicyEvaluator(Evaluator[Vector]):
         name = text if step is None else contestant.name
         search = player.search
         how = {"iterations": search.updates, "depth": search.depth, "games": games}
-        return Entry(name, text, step, result, error, how)
+        return self._judged(name, text, step, policy, error=error, search=how)
 
     @cached_property
     def _views(self) -> Views:
