@@ -48,13 +48,14 @@ HEURISTIC = PlayerKind(
 )
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
+RESPONSE = PlayerKind("best responses", prefix="response:")
 NETWORK = PlayerKind(
     "networks",
     words=SHIPPED,
     options=NetworkOptions,
     presets={**PRESETS, **SEARCH_PRESETS, "strong": STRONG},
 )
-KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

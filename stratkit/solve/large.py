@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from stratkit.arrays import Float64s
+from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.best_response import BestResponse
 from stratkit.engine.dice import DiceResponses, DiceSets, dice_bids
@@ -21,7 +21,9 @@ from stratkit.engine.phantom import PhantomResponses, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say
 from stratkit.solve.exploitability import PolicyValue
+from stratkit.solve.responses import response_of_dice, response_of_phantom, response_of_tree
 from stratkit.solve.sets import InformationSets, OpenProgress, PhantomSets, TreeSets
+from stratkit.storage.responses import Response
 
 Policy = TypeVar("Policy")
 Views = tuple[Float64s, Float64s]  # a policy of either player
@@ -57,6 +59,10 @@ class LargeGame(Generic[Policy]):
 
     def profile(self, first: Policy, second: Policy) -> Policy:
         """Player 0's part of the first policy with player 1's of the second."""
+        raise NotImplementedError
+
+    def respond(self, policy: Policy, progress: OpenProgress) -> tuple[PolicyValue, Response]:
+        """What the policy is worth when both play it, and the best responses to it."""
         raise NotImplementedError
 
     def evaluate(self, policy: Policy, progress: OpenProgress) -> PolicyValue:
@@ -111,13 +117,20 @@ class LargePhantom(LargeGame[Views]):
     def profile(self, first: Views, second: Views) -> Views:
         return first[0], second[1]
 
+    def respond(self, policy: Views, progress: OpenProgress) -> tuple[PolicyValue, Response]:
+        found = self._walked(policy, progress)
+        response = response_of_phantom(self._sets.all, found.plans)
+        return PolicyValue(found.values[0], found.best), response
+
     def evaluate(self, policy: Views, progress: OpenProgress) -> PolicyValue:
-        responses = PhantomResponses(self.game, policy, self._threads)
-        with progress(responses.left, "part", self.game.name) as bar:
-            while before := responses.left:
-                bar.update(before - responses.step(PIECES))
-        self._size = responses.histories, sum(responses.infosets)
-        return PolicyValue(responses.values[0], responses.best)
+        found = self._walked(policy, progress)
+        return PolicyValue(found.values[0], found.best)
+
+    def _walked(self, policy: Views, progress: OpenProgress) -> PhantomResponses:
+        found = PhantomResponses(self.game, policy, self._threads)
+        _step(found, progress, self.game)
+        self._size = found.histories, sum(found.infosets)
+        return found
 
 
 def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDice:
@@ -154,12 +167,27 @@ class LargeDice(LargeGame[Float64s]):
     def profile(self, first: Float64s, second: Float64s) -> Float64s:
         return np.where(self._sets.mine == 0, first, second)
 
+    def respond(self, policy: Float64s, progress: OpenProgress) -> tuple[PolicyValue, Response]:
+        choices = np.zeros(len(self._sets), np.uint8)
+        value = self._value(policy, progress, choices)
+        return value, response_of_dice(self._sets, choices)
+
     def evaluate(self, policy: Float64s, progress: OpenProgress) -> PolicyValue:
-        responses = DiceResponses(self._sets, policy, self._threads)
-        with progress(responses.left, "part", self.game.name) as bar:
-            while before := responses.left:
-                bar.update(before - responses.step(PIECES))
-        return PolicyValue(responses.values[0], responses.best)
+        return self._value(policy, progress, None)
+
+    def _value(
+        self, policy: Float64s, progress: OpenProgress, choices: Bytes | None
+    ) -> PolicyValue:
+        found = DiceResponses(self._sets, policy, self._threads, choices)
+        _step(found, progress, self.game)
+        return PolicyValue(found.values[0], found.best)
+
+
+def _step(found: PhantomResponses | DiceResponses, progress: OpenProgress, game: Game) -> None:
+    """Walks to the end."""
+    with progress(found.left, "part", game.name) as bar:
+        while before := found.left:
+            bar.update(before - found.step(PIECES))
 
 
 class LargeWalk(LargeGame[Vector | None]):
@@ -194,10 +222,24 @@ class LargeWalk(LargeGame[Vector | None]):
         both = (tree.uniform() if policy is None else policy for policy in (first, second))
         return np.where(tree.mine == 0, *both)
 
+    def respond(
+        self, policy: Vector | None, progress: OpenProgress
+    ) -> tuple[PolicyValue, Response]:
+        tree = self.sets.tree
+        choices = np.zeros(len(tree), np.uint8)
+        value = self._value(tree.uniform() if policy is None else policy, progress, choices)
+        return value, response_of_tree(tree, choices)
+
     def evaluate(self, policy: Vector | None, progress: OpenProgress) -> PolicyValue:
+        return self._value(policy, progress, None)
+
+    def _value(
+        self, policy: Vector | None, progress: OpenProgress, choices: Bytes | None
+    ) -> PolicyValue:
         tree = None if policy is None else self.sets.tree
         both = [
-            BestResponse(self.game, player, tree, policy, self._most_bytes) for player in (0, 1)
+            BestResponse(self.game, player, tree, policy, self._most_bytes, choices)
+            for player in (0, 1)
         ]
         expected = 2 * (tree.histories if tree else self._expected)
         with progress(expected, "history", self.game.name) as bar:

@@ -16,12 +16,20 @@ from stratkit.engine.tree import Vector
 from stratkit.errors import InputError, Say, UsageError, printable
 from stratkit.pictures import form_of
 from stratkit.solve.cfr import from_reach
-from stratkit.solve.exploitability import PolicyValue, evaluate, jackknife, jackknife_of_sums
+from stratkit.solve.exploitability import (
+    PolicyValue,
+    best_response,
+    evaluate,
+    jackknife,
+    jackknife_of_sums,
+)
 from stratkit.solve.large import LargeGame, open_large
 from stratkit.solve.report import Entry, ExploitabilityReport
+from stratkit.solve.responses import best_choices, response_of_tree
 from stratkit.solve.sets import InformationSets, OpenProgress, all_choices, asked, on_tree, sets_of
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.solve.tables import PREFIX, GivenTable, kept_policy, read_table
+from stratkit.storage.responses import Response, ResponseMetadata, response_bytes
 from stratkit.storage.streams import open_output
 from stratkit.storage.tables import PolicyTable
 
@@ -48,6 +56,7 @@ class ExploitOptions:
     open: int | None
     table: str | None
     pairs: bool
+    write_response: str | None
     as_json: bool
     plot: str | None
     force: bool
@@ -65,6 +74,8 @@ class ExploitOptions:
             form_of(self.plot)
         if self.table is not None and len(self.policies) != 1:
             raise UsageError("--table keeps one policy", text=" ".join(self.policies))
+        if self.write_response is not None and (self.pairs or len(self.policies) != 1):
+            raise UsageError("--write-response responds to one policy, without --pairs")
 
 
 # A POLICY: a solver with its iterations, a table, a PLAYER, or None for uniform.
@@ -80,10 +91,12 @@ class Keeping:
     force  another table is overwritten
     note   takes what is said of it
     pairs  policies are kept in memory, to meet one another
+    response  best responses are kept
     """
 
     table: str | None = None
     pairs: bool = False
+    response: bool = False
     rules: Mapping[str, int] = field(default_factory=dict)
     force: bool = False
     note: Say = lambda line: None
@@ -106,7 +119,8 @@ def run_exploit(
     if options.table is not None and not _is_network(policies[0]):
         raise UsageError("--table keeps the policy of a network", text=options.policies[0])
     game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
-    keeping = Keeping(options.table, options.pairs, options.rules, options.force, note)
+    kept = options.table, options.pairs, options.write_response is not None
+    keeping = Keeping(*kept, options.rules, options.force, note)
     large = open_large(game, options.threads, most_bytes, say)
     evaluator: Evaluator[Any]
     if large:
@@ -122,6 +136,8 @@ def run_exploit(
     ]
     if options.pairs:
         entries += evaluator.pairs()
+    if options.write_response is not None:
+        _write_response(options, evaluator.responses, entries)
     report = ExploitabilityReport(options.game, *evaluator.size, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
@@ -129,6 +145,23 @@ def run_exploit(
         with open_output(options.plot, options.force, binary=True) as stream:
             plot(report, stream, form_of(options.plot))
     return report
+
+
+def _write_response(
+    options: ExploitOptions, responses: list[Response], entries: list[Entry]
+) -> None:
+    if len(entries) != 1:
+        what = f"--write-response responds to one policy, and this RUN has {len(entries)}"
+        raise UsageError(what, text=entries[0].policy)
+    says = ResponseMetadata(
+        game=options.game,
+        rules=options.rules,
+        against=entries[0].policy,
+        best=entries[0].result.best,
+    )
+    assert options.write_response is not None
+    with open_output(options.write_response, options.force, binary=True) as stream:
+        stream.write(response_bytes(responses[0], says))
 
 
 def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
@@ -165,6 +198,7 @@ class Evaluator(Generic[P]):
         self.game, self._progress, self._warn = game, progress, warn
         self._keeping = keeping or Keeping()
         self._held: list[tuple[str, str, P]] = []  # name, text and policy of each entry
+        self.responses: list[Response] = []  # to each, where they are kept
 
     def entries(self, text: str, policy: AnyPolicy) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
@@ -208,7 +242,11 @@ class Evaluator(Generic[P]):
     def _judged(self, name: str, text: str, step: int | None, policy: P, **more: Any) -> Entry:
         if self._keeping.pairs:
             self._held.append((name, text, policy))
-        return Entry(name, text, step, self._value(policy), **more)
+        if not self._keeping.response:
+            return Entry(name, text, step, self._value(policy), **more)
+        value, response = self._respond(policy)
+        self.responses.append(response)
+        return Entry(name, text, step, value, **more)
 
     def pairs(self) -> Iterator[Entry]:
         """Each policy, as player 0, against each other one. `UsageError`: there is only one."""
@@ -219,6 +257,9 @@ class Evaluator(Generic[P]):
             yield Entry(f"{name} : {other}", text, None, both, opponent=opponent)
 
     def _value(self, policy: P) -> PolicyValue:
+        raise NotImplementedError
+
+    def _respond(self, policy: P) -> tuple[PolicyValue, Response]:
         raise NotImplementedError
 
     def _profile(self, first: P, second: P) -> P:
@@ -306,6 +347,9 @@ class LargeEvaluator(Evaluator[Any]):
     def _value(self, policy: Any) -> PolicyValue:
         return self._large.evaluate(policy, self._progress)
 
+    def _respond(self, policy: Any) -> tuple[PolicyValue, Response]:
+        return self._large.respond(policy, self._progress)
+
     def _profile(self, first: Any, second: Any) -> Any:
         return self._large.profile(first, second)
 
@@ -355,6 +399,11 @@ class PolicyEvaluator(Evaluator[Vector]):
 
     def _value(self, policy: Vector) -> PolicyValue:
         return evaluate(self.tree, policy)
+
+    def _respond(self, policy: Vector) -> tuple[PolicyValue, Response]:
+        reach = self.tree.reach(policy)
+        choices = best_choices(self.tree, lambda me: best_response(self.tree, me, reach)[1])
+        return self._value(policy), response_of_tree(self.tree, choices)
 
     def _profile(self, first: Vector, second: Vector) -> Vector:
         return np.where(self.tree.mine == 0, first, second)

@@ -32,6 +32,7 @@ MADE = [
     "episodes.eps",
     "examples.pbs",
     "games.jsonl",
+    "kuhn.response",
     "kuhn.table",
     "policy.safetensors",
     "searched.eps",
