@@ -26,7 +26,15 @@ from stratkit.solve.exploitability import (
 from stratkit.solve.large import LargeGame, open_large
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.responses import best_choices, response_of_tree
-from stratkit.solve.sets import InformationSets, OpenProgress, all_choices, asked, on_tree, sets_of
+from stratkit.solve.sets import (
+    InformationSets,
+    OpenProgress,
+    all_choices,
+    asked,
+    check_function,
+    on_tree,
+    sets_of,
+)
 from stratkit.solve.solver import open_solver, parse_solver
 from stratkit.solve.tables import PREFIX, GivenTable, kept_policy, read_table
 from stratkit.storage.responses import Response, ResponseMetadata, response_bytes
@@ -171,10 +179,10 @@ def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
         return GivenTable(text.removeprefix(PREFIX))
     if solver := parse_solver(text):
         return solver
-    from stratkit.players.registry import NETWORK, RANDOM
+    from stratkit.players.registry import NETWORK, PYTHON, RANDOM
 
     spec = read_player(text)
-    if spec.kind is NETWORK or (spec.kind is RANDOM and spec.options):
+    if spec.kind in (NETWORK, PYTHON) or (spec.kind is RANDOM and spec.options):
         return spec
     raise UsageError("not a policy that can be evaluated", text=text)
 
@@ -272,6 +280,7 @@ class Evaluator(Generic[P]):
     def _checkpoints(self, text: str, spec: PlayerSpec, rows: int) -> Iterator[Entry]:
         from stratkit.players.factory import open_player
         from stratkit.players.player import PolicyPlayer
+        from stratkit.players.registry import PYTHON
 
         paths, keeping = _paths(spec), self._keeping
         if keeping.table is not None and len(paths) > 1:
@@ -282,13 +291,20 @@ class Evaluator(Generic[P]):
                 contestant = open_player(replace(spec, spec=path), self.game, 0, rows)
                 if contestant.caution:
                     self._warn(contestant.caution)
-                assert isinstance(contestant.player, PolicyPlayer)
-                policy = (
-                    self._kept(contestant) if keeping.table else self._of_network(contestant.player)
-                )
+                player = contestant.player
+                if not isinstance(player, PolicyPlayer) or player.random_ties:
+                    raise InputError("not a policy that can be evaluated", text=text)
+                if spec.kind is PYTHON:
+                    check_function(contestant.name, player, *self._some_views())
+                policy = self._kept(contestant) if keeping.table else self._of_network(player)
                 prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
-                yield self._entry(prefix + contestant.name, text, contestant.step, policy)
+                step = contestant.step if contestant.step >= 0 else None
+                yield self._entry(prefix + contestant.name, text, step, policy)
                 bar.update()
+
+    def _some_views(self) -> tuple[Bytes, Bytes]:
+        """Observations and legal actions of some information sets."""
+        return self._sets.views(0, ROWS)
 
     def _kept(self, contestant: Contestant[Any]) -> P:
         keeping = self._keeping
@@ -357,9 +373,8 @@ class LargeEvaluator(Evaluator[Any]):
         from stratkit.players.registry import NETWORK
 
         network = spec.kind is NETWORK
-        if (spec.options.searching if network else spec.options) or not (
-            spec.options.post.of_single_actions
-        ):
+        searching = spec.options.searching if network else spec.options
+        if searching or (network and not spec.options.post.of_single_actions):
             raise InputError(f"{self.game.name} is too large for searches", text=text)
         return self._checkpoints(text, spec, ROWS)
 
@@ -499,6 +514,10 @@ class PolicyEvaluator(Evaluator[Vector]):
         """A network's policy: it has no memory, so it is asked once for what looks alike."""
         observations, legal, which = self._distinct
         return self.tree.flat(asked(player, observations, legal)[which])
+
+    def _some_views(self) -> tuple[Bytes, Bytes]:
+        observations, legal, _ = self._distinct
+        return observations, legal
 
     @cached_property
     def _distinct(self) -> tuple[Bytes, Bytes, Int64s]:

@@ -25,6 +25,7 @@ OpenProgress = Callable[[int, str, str], AbstractContextManager[Any]]  # how man
 
 ROWS = 1 << 16  # information sets that a player is asked for between two looks at the progress
 TWICE = 1024  # of them, that a player of the user's own is asked for again
+ANSWERS_DIFFER = 1e-4  # by more than how libraries round
 
 
 class InformationSets(Protocol):
@@ -126,6 +127,19 @@ def asked(player: PolicyPlayer, observations: Bytes, legal: Bytes) -> Float32s |
     nothing = np.zeros(n, np.int8)  # of games and sides a network knows nothing
     games, numbers = nothing.astype(np.int64), nothing.astype(np.int32)
     return player.policy(Views(games, nothing, numbers, legal, observations))
+
+
+def check_function(name: str, player: PolicyPlayer, observations: Bytes, legal: Bytes) -> None:
+    """`InputError`: asked twice about some of these views, in another order, a player has two
+    answers."""
+    seen, may = observations[:TWICE], legal[:TWICE]
+    once = np.asarray(asked(player, seen, may), np.float64)
+    again = np.asarray(asked(player, seen[::-1].copy(), may[::-1].copy()), np.float64)[::-1]
+    apart = abs(once - again).max(1) > ANSWERS_DIFFER
+    if apart.any():
+        where = f"what sees {' '.join(map(str, seen[int(apart.argmax())]))}"
+        what = f"asked twice about {where}, it gave two answers"
+        raise InputError(f"{what}: its policy is no function of the information state", where=name)
 
 
 def normalised(policy: Float32s | Float64s) -> Float64s:
