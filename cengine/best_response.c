@@ -19,8 +19,9 @@ typedef struct {
 typedef struct {
     int64_t first, n; /* its histories */
     int64_t parent;   /* -1: none */
-    int32_t sequence; /* that of its first action in the tree, if there is one */
-    int32_t choices, next;
+    int32_t set;      /* in the tree, if there is one */
+    int32_t sequence; /* that of its first action there */
+    int32_t choices, next, best_choice;
     int32_t actions[SK_MOST_ACTIONS];
     double best, value;       /* of the actions so far: the best, and their mean by the policy */
     double best_of, value_of; /* of the action that is being walked through */
@@ -30,6 +31,7 @@ struct sk_response {
     const sk_game *game;
     const sk_tree *tree;
     const double *policy;
+    uint8_t *choices; /* [information sets of the tree], or NULL */
     int player;
     memory memory;
     size_t stride;
@@ -60,12 +62,17 @@ static uint8_t *trail_at(const sk_response *r, int64_t depth)
     return r->trail + (size_t)depth * r->stride;
 }
 
-/* The first sequence of the information set in which `who` acts; -1: the tree has no such set. */
-static int32_t sequence_of(sk_response *r, const void *state, int who, int32_t last)
+/* The information set in which `who` acts; -1: the tree has no such set. */
+static int32_t set_of(sk_response *r, const void *state, int who, int32_t last)
 {
     r->game->ops->observe(r->game, state, r->packed);
-    int32_t set = sk_tree_find(r->tree, who, last, r->packed);
-    return set < 0 ? -1 : 1 + r->tree->infosets[set].first;
+    return sk_tree_find(r->tree, who, last, r->packed);
+}
+
+/* The sequence of a set's first action. */
+static int32_t sequence_of(const sk_response *r, int32_t set)
+{
+    return 1 + r->tree->infosets[set].first;
 }
 
 /* ---- From one decision of the player to its next ---- */
@@ -96,9 +103,10 @@ static const char *weigh(sk_response *r, const void *state, int who, int32_t las
         return NULL;
     }
     if (r->tree) {
-        *sequence = sequence_of(r, state, who, last);
-        if (*sequence < 0)
+        int32_t set = set_of(r, state, who, last);
+        if (set < 0)
             return "the policy lacks an information set";
+        *sequence = sequence_of(r, set);
         memcpy(probabilities, r->policy + *sequence - 1, (size_t)n * sizeof *probabilities);
         return NULL;
     }
@@ -173,10 +181,13 @@ static const char *enter(sk_response *r, decision_of *here)
         if (n != here->choices || memcmp(actions, here->actions, (size_t)n * sizeof *actions) != 0)
             return "legal actions differ within an information set";
     }
-    if (r->tree)
-        here->sequence =
-            sequence_of(r, state, r->player, r->histories[here->first].last[r->player]);
-    return here->sequence < 0 ? "the policy lacks an information set" : NULL;
+    if (!r->tree)
+        return NULL;
+    here->set = set_of(r, state, r->player, r->histories[here->first].last[r->player]);
+    if (here->set < 0)
+        return "the policy lacks an information set";
+    here->sequence = sequence_of(r, here->set);
+    return NULL;
 }
 
 /* Moves the histories found to the end of those that are kept, kind by kind. */
@@ -219,6 +230,8 @@ static const char *divide(sk_response *r, int64_t parent)
 static void leave(sk_response *r)
 {
     const decision_of *done = &r->path[--r->n_path];
+    if (r->choices)
+        r->choices[done->set] = (uint8_t)done->best_choice;
     r->n_kept = done->first;
     double *best = &r->best, *value = &r->value;
     if (done->parent >= 0) {
@@ -234,8 +247,10 @@ static void settle(const sk_response *r, decision_of *here)
 {
     double p = r->tree ? r->policy[here->sequence - 1 + here->next - 1] : 1.0 / here->choices;
     here->value += p * here->value_of;
-    if (here->best_of > here->best)
+    if (here->best_of > here->best) {
         here->best = here->best_of;
+        here->best_choice = here->next - 1;
+    }
 }
 
 /* Goes on with the next action of the last decision on the path. */
@@ -280,9 +295,10 @@ static const char *begin(sk_response *r)
 /* ---- The interface ---- */
 
 const char *sk_response_open(const sk_game *game, const sk_tree *tree, const double *policy,
-                             int32_t player, int64_t most_bytes, sk_response **out)
+                             int32_t player, int64_t most_bytes, uint8_t *choices,
+                             sk_response **out)
 {
-    assert((player == 0 || player == 1) && !tree == !policy);
+    assert((player == 0 || player == 1) && !tree == !policy && (tree || !choices));
     if (game->is.players != 2)
         return "not a game of two players";
     sk_response *r = *out = calloc(1, sizeof *r);
@@ -291,6 +307,7 @@ const char *sk_response_open(const sk_game *game, const sk_tree *tree, const dou
     r->game = game;
     r->tree = tree;
     r->policy = policy;
+    r->choices = choices;
     r->player = player;
     r->memory.most_bytes = most_bytes;
     r->stride = ((size_t)game->is.state_bytes + 7) / 8 * 8;

@@ -26,8 +26,9 @@ struct sk_dice_response {
     const liars_dice *game;
     const double *policy;
     int64_t
-        *first;    /* [sets of bids]: where the choices of its first hand begin, divided by hands */
-    int8_t *truth; /* [bids][hands][hands]: 1 where the bid is true, else -1 */
+        *first; /* [sets of bids]: where the choices of its first hand begin, divided by hands */
+    uint8_t *choices; /* [information sets], or NULL */
+    int8_t *truth;    /* [bids][hands][hands]: 1 where the bid is true, else -1 */
     sk_pool *pool;
     piece *pieces;
     double
@@ -92,6 +93,17 @@ static void at_piece(walk *w, uint32_t made, int last, const double *reach, wort
     r->pieces[r->n_pieces++] = (piece){w->player, last, made};
 }
 
+/* A choice of the player who responds is done: which hands it is best of. */
+static void note_best(const sk_dice_response *r, uint32_t made, int choice, const worth *is,
+                      const worth *so_far)
+{
+    int hands = r->game->hands;
+    uint8_t *choices = r->choices + (size_t)made * (size_t)hands;
+    for (int hand = 0; hand < hands; hand++)
+        if (is->best[hand] > so_far->best[hand])
+            choices[hand] = (uint8_t)choice;
+}
+
 static void decide(walk *w, uint32_t made, int last, int actor, const double *reach, worth *out)
 {
     const sk_dice_response *r = w->all;
@@ -112,6 +124,8 @@ static void decide(walk *w, uint32_t made, int last, int actor, const double *re
         for (int hand = 0; hand < hands; hand++)
             after[hand] = mine ? reach[hand] : reach[hand] * rows[hand * n + i];
         choose(w, made, last, actor, last + 1 + i, after, &is);
+        if (mine && r->choices)
+            note_best(r, made, i, &is, out);
         for (int hand = 0; hand < hands; hand++) {
             double more = is.best[hand], best = out->best[hand];
             out->best[hand] = !mine ? best + more : more > best ? more : best;
@@ -157,7 +171,7 @@ static const char *fill_tables(sk_dice_response *r)
 }
 
 const char *sk_dice_response_open(const sk_game *game, const double *policy, int32_t threads,
-                                  sk_dice_response **out)
+                                  uint8_t *choices, sk_dice_response **out)
 {
     assert(sk_dice_bids(game) > 0 && sk_dice_bids(game) < 32);
     sk_dice_response *r = *out = calloc(1, sizeof *r);
@@ -165,6 +179,7 @@ const char *sk_dice_response_open(const sk_game *game, const double *policy, int
         return no_memory;
     r->game = (const liars_dice *)game;
     r->policy = policy;
+    r->choices = choices;
     r->memory.most_bytes = INT64_MAX;
     r->pool = sk_pool_open(threads);
     const char *wrong = r->pool ? fill_tables(r) : no_memory;

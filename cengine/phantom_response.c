@@ -10,6 +10,10 @@
  * with their reach. They are known by the cells that the opponent has seen. Those where the player
  * has a stone are known stones, the others the opponent's own. A view that the opponent's policy
  * never comes to stays, with reach 0, so every information set of the game is counted.
+ *
+ * What the player chooses is kept as a *plan*: the cell that it tries, the plan after it found the
+ * cell empty, and the plan after it found it taken, one after the other. A plan has room for what
+ * it may come to, so those two lie where the number of cells left says.
  */
 #include "phantom.h"
 #include "room.h"
@@ -33,6 +37,7 @@ typedef struct {
     int player, own, known; /* the player's stones, and those of the enemy's that it knows of */
     belief of;
     worth is;
+    uint8_t plan[1 << (MOST - PREFIX)];
 } piece; /* an information set from which a thread walks to the ends */
 
 struct sk_phantom_response {
@@ -124,8 +129,14 @@ static double turn(const walk *w, int own, const uint64_t has[WORDS], const doub
 
 /* ---- The player's information sets ---- */
 
+/* How long a plan is after so many tries. */
+static size_t plan_size(const walk *w, int depth)
+{
+    return ((size_t)1 << (w->all->game->cells - depth)) - 1;
+}
+
 static worth decide(walk *w, int depth, int own, int known, const uint64_t has[WORDS],
-                    const double *reach);
+                    const double *reach, uint8_t *plan);
 
 static void add_worth(worth *to, worth more)
 {
@@ -135,34 +146,35 @@ static void add_worth(worth *to, worth more)
 }
 
 static void opponent_plays(walk *w, int depth, int own, int known, const uint64_t has[WORDS],
-                           const double *reach, worth *to)
+                           const double *reach, worth *to, uint8_t *plan)
 {
     belief after;
     double ends = turn(w, own, has, reach, &after);
     add_worth(to, (worth){ends, ends, 0});
     if (!is_empty(after.has))
-        add_worth(to, decide(w, depth, own, known, after.has, after.reach));
+        add_worth(to, decide(w, depth, own, known, after.has, after.reach, plan));
 }
 
-/* What the player gets that tries a cell. */
+/* What the player gets that tries a cell, and its two plans after that. */
 static worth try_cell(walk *w, int depth, int own, int known, int cell, const uint64_t has[WORDS],
-                      const double *reach)
+                      const double *reach, uint8_t *plans)
 {
     const sk_phantom_response *r = w->all;
     worth is = {0};
     uint64_t taken[WORDS], empty[WORDS];
     int more = own | 1 << cell, seen = known | 1 << cell;
+    uint8_t *after_taken = plans + plan_size(w, depth + 1);
     for (int i = 0; i < WORDS; i++) {
         taken[i] = has[i] & r->with[cell][i];
         empty[i] = has[i] & ~r->with[cell][i];
     }
     if (!is_empty(taken) && r->game->classical)
-        add_worth(&is, decide(w, depth + 1, own, seen, taken, reach));
+        add_worth(&is, decide(w, depth + 1, own, seen, taken, reach, after_taken));
     else if (!is_empty(taken))
-        opponent_plays(w, depth + 1, own, seen, taken, reach, &is);
+        opponent_plays(w, depth + 1, own, seen, taken, reach, &is, after_taken);
     if (!r->won[w->player][more]) {
         if (!is_empty(empty))
-            opponent_plays(w, depth + 1, more, known, empty, reach, &is);
+            opponent_plays(w, depth + 1, more, known, empty, reach, &is, plans);
         return is;
     }
     for (int i = 0; i < WORDS; i++)
@@ -173,11 +185,14 @@ static worth try_cell(walk *w, int depth, int own, int known, int cell, const ui
     return is;
 }
 
-static worth at_piece(walk *w, int own, int known, const uint64_t has[WORDS], const double *reach)
+static worth at_piece(walk *w, int own, int known, const uint64_t has[WORDS], const double *reach,
+                      uint8_t *plan)
 {
     sk_phantom_response *r = w->all;
-    if (!w->lists)
+    if (!w->lists) {
+        memcpy(plan, r->pieces[w->next].plan, plan_size(w, PREFIX));
         return r->pieces[w->next++].is;
+    }
     const char *wrong = GROW(r, pieces, r->n_pieces + 1);
     if (wrong)
         return (worth){0};
@@ -191,18 +206,25 @@ static worth at_piece(walk *w, int own, int known, const uint64_t has[WORDS], co
 }
 
 static worth decide(walk *w, int depth, int own, int known, const uint64_t has[WORDS],
-                    const double *reach)
+                    const double *reach, uint8_t *plan)
 {
     const sk_phantom_response *r = w->all;
     if (depth == PREFIX && w->next >= 0)
-        return at_piece(w, own, known, has, reach);
+        return at_piece(w, own, known, has, reach, plan);
+    size_t after = 2 * plan_size(w, depth + 1);
+    uint8_t plans[SETS];
     int view = r->number[own] + 2 * r->number[known];
     const double *row = r->policy[w->player] + (size_t)view * (size_t)r->game->cells;
     worth all = {-INFINITY, 0, 1};
     for (int left = r->all & ~own & ~known; left; left &= left - 1) {
         int cell = __builtin_ctz((unsigned)left);
-        worth is = try_cell(w, depth, own, known, cell, has, reach);
-        all.best = is.best > all.best ? is.best : all.best;
+        memset(plans, SK_NO_CELL, after);
+        worth is = try_cell(w, depth, own, known, cell, has, reach, plans);
+        if (is.best > all.best) {
+            all.best = is.best;
+            plan[0] = (uint8_t)cell;
+            memcpy(plan + 1, plans, after);
+        }
         all.value += row[cell] * is.value;
         all.infosets += is.infosets;
     }
@@ -210,13 +232,14 @@ static worth decide(walk *w, int depth, int own, int known, const uint64_t has[W
 }
 
 /* From the start of the game. */
-static worth walk_all(walk *w)
+static worth walk_all(walk *w, uint8_t plan[SETS])
 {
     belief first = {.has = {1}, .reach = {1}};
     worth is = {0};
+    memset(plan, SK_NO_CELL, SETS);
     if (w->player == 0)
-        return decide(w, 0, 0, 0, first.has, first.reach);
-    opponent_plays(w, 0, 0, 0, first.has, first.reach, &is);
+        return decide(w, 0, 0, 0, first.has, first.reach, plan);
+    opponent_plays(w, 0, 0, 0, first.has, first.reach, &is, plan);
     return is;
 }
 
@@ -305,8 +328,9 @@ const char *sk_phantom_response_open(const sk_game *game, const double *policy0,
     r->memory.most_bytes = INT64_MAX;
     fill_tables(r);
     r->pool = sk_pool_open(threads);
+    uint8_t plan[SETS];
     for (int player = 0; player < 2; player++)
-        walk_all(&(walk){.all = r, .player = player, .lists = 1});
+        walk_all(&(walk){.all = r, .player = player, .lists = 1}, plan);
     return r->pool ? r->memory.wrong : no_memory;
 }
 
@@ -323,7 +347,7 @@ static void walk_pieces(void *context, int32_t begin, int32_t end)
     sk_phantom_response *r = context;
     for (piece *p = r->pieces + r->done + begin; p < r->pieces + r->done + end; p++) {
         walk w = {.all = r, .player = p->player, .next = -1};
-        p->is = decide(&w, PREFIX, p->own, p->known, p->of.has, p->of.reach);
+        p->is = decide(&w, PREFIX, p->own, p->known, p->of.has, p->of.reach, p->plan);
     }
 }
 
@@ -338,13 +362,15 @@ int64_t sk_phantom_response_walk(sk_phantom_response *r, int32_t pieces)
     return r->n_pieces - r->done;
 }
 
-void sk_phantom_response_read(sk_phantom_response *r, sk_response_result out[2])
+void sk_phantom_response_read(sk_phantom_response *r, sk_response_result out[2], uint8_t *plans)
 {
     int64_t next = 0;
     assert(r->done == r->n_pieces);
     for (int player = 0; player < 2; player++) {
         walk w = {.all = r, .player = player, .next = next};
-        worth is = walk_all(&w);
+        uint8_t plan[SETS];
+        worth is = walk_all(&w, plan);
+        memcpy(plans + (size_t)player * plan_size(&w, 0), plan, plan_size(&w, 0));
         next = w.next;
         out[player] = (sk_response_result){is.best, is.value, 0, is.infosets,
                                            r->room_pieces * (int64_t)sizeof(piece)};

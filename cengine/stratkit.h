@@ -324,10 +324,12 @@ typedef struct {
 } sk_response_result;
 
 /* The game must have two players. The policy [actions] is that of the information sets of `tree`,
- * which must have them all; tree and policy NULL: all actions alike. Game, tree and policy must
- * outlive the response, which is in *out unless there is an error. */
+ * which must have them all; tree and policy NULL: all actions alike. Of each of these sets of the
+ * player that it comes to, choices [information sets], or NULL, gets the number of its best choice.
+ * All of them must outlive the response, which is in *out unless there is an error. */
 const char *sk_response_open(const sk_game *game, const sk_tree *tree, const double *policy,
-                             int32_t player, int64_t most_bytes, sk_response **out);
+                             int32_t player, int64_t most_bytes, uint8_t *choices,
+                             sk_response **out);
 void sk_response_close(sk_response *response);
 /* Walks through about so many histories more; *whole becomes 1 when none is left. Allocates. */
 const char *sk_response_walk(sk_response *response, int64_t steps, int32_t *whole);
@@ -352,8 +354,12 @@ int64_t sk_phantom_response_pieces(const sk_phantom_response *response);
 int64_t sk_phantom_response_walk(sk_phantom_response *response, int32_t pieces);
 /* All histories of the game; -1: out of memory. */
 int64_t sk_phantom_response_histories(const sk_phantom_response *response);
-/* Of either player, when none is left; its histories stay 0. */
-void sk_phantom_response_read(sk_phantom_response *response, sk_response_result out[2]);
+/* Of either player, when none is left; its histories stay 0. plans [2][2 ** cells - 1]: what each
+ * tries: a cell, the plan after it found it empty, and the plan after it found it taken, which are
+ * of one length. SK_NO_CELL: the player does not come there. */
+enum { SK_NO_CELL = 255 };
+void sk_phantom_response_read(sk_phantom_response *response, sk_response_result out[2],
+                              uint8_t *plans);
 
 /* ---- The same in Liar's Dice (dice_response.c) ---- */
 
@@ -366,9 +372,10 @@ void sk_dice_hands(const sk_game *game, uint8_t *counts);
 /* Of both players at once. The policy has the choices of all information sets one after the other:
  * of each set of bids that were made, as a number with a bit a bid, of each hand. It and the game,
  * of less than 32 bids, must outlive the response, which is in *out also if there is an error.
- * Allocates. */
+ * So must choices [information sets], or NULL: of each set the number of its best choice, which is
+ * right when the response was read. Allocates. */
 const char *sk_dice_response_open(const sk_game *game, const double *policy, int32_t threads,
-                                  sk_dice_response **out);
+                                  uint8_t *choices, sk_dice_response **out);
 void sk_dice_response_close(sk_dice_response *response);
 /* The parts of the walk. */
 int64_t sk_dice_response_pieces(const sk_dice_response *response);

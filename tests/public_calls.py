@@ -289,15 +289,22 @@ CALLS: dict[str, Callable[[], Any]] = {
             "tree": tree(),
             "policy": EDGES(),
             "most_bytes": 10**8,
+            "choices": np.zeros(len(tree()), np.uint8),
         },
     ),
     "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
     "dice_bids": lambda: {"game": game_of("liars_dice:1x2")},
     "DiceSets.__init__": lambda: (DiceSets, {"game": game_of("liars_dice:1x2")}),
     "DiceSets.views": lambda: (dice_sets().views, {"begin": 0, "end": 5}),
+    "DiceSets.views_of": lambda: (dice_sets().views_of, {"numbers": np.arange(3)}),
     "DiceResponses.__init__": lambda: (
         DiceResponses,
-        {"sets": dice_sets(), "policy": dice_sets().uniform(), "threads": 1},
+        {
+            "sets": dice_sets(),
+            "policy": dice_sets().uniform(),
+            "threads": 1,
+            "choices": np.zeros(len(dice_sets()), np.uint8),
+        },
     ),
     "DiceResponses.step": lambda: (
         DiceResponses(dice_sets(), dice_sets().uniform(), 1).step,

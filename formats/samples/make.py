@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from stratkit.engine import Game
+from stratkit.cli.messages import warn
+from stratkit.cli.progress import ProgressLine
+from stratkit.engine import Game, Tree
 from stratkit.engine.stratego import variant
 from stratkit.notation.actions import transcript
 from stratkit.play.seating import Seating
 from stratkit.players.baselines import RandomPlayer
+from stratkit.solve.runner import Keeping, PolicyEvaluator
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import (
     SLICES,
@@ -38,6 +41,8 @@ from stratkit.storage.records import (
     RecordWriter,
     result_of,
 )
+from stratkit.storage.responses import ResponseMetadata, response_bytes
+from stratkit.storage.tables import TableMetadata, growing_table
 from stratkit.ucc.process import Process, Program
 from stratkit.ucc.referee import play_game
 
@@ -239,6 +244,14 @@ def make(folder: pathlib.Path) -> None:
     publish_policy(folder, online, shared)
     (folder / "ucc.txt").write_text(dialogue())
     examples(folder)
+    tree = Tree(Game("kuhn"))
+    says, file = TableMetadata(game="kuhn"), str(folder / "kuhn.table")
+    with growing_table(file, says, len(tree.actions), force=True) as table:
+        table.write(tree.uniform())
+    entry = PolicyEvaluator(tree, ProgressLine, warn, keeping=Keeping(response=True))
+    (found,) = entry.entries("uniform", None)
+    told = ResponseMetadata(game="kuhn", against="uniform", best=found.result.best)
+    (folder / "kuhn.response").write_bytes(response_bytes(entry.responses[0], told))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from stratkit.arguments import Between, Player, checked
+from stratkit.arrays import Bytes
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, filled, lib, pointer, text
 from stratkit.engine.tree import MAX_BYTES, Most, Tree, Vector
 from stratkit.errors import InputError
 
@@ -26,6 +27,8 @@ class BestResponse:
         histories  int, that the opponent's part of the policy allows
         infosets   int, of the player, among them
         bytes      int, that it took at most
+
+    `choices` uint8 [I] of the tree becomes the number of the best choice in each set of the player.
     """
 
     @checked
@@ -36,18 +39,24 @@ class BestResponse:
         tree: Tree | None = None,
         policy: Vector | None = None,
         most_bytes: Most = MAX_BYTES,
+        choices: Bytes | None = None,
     ) -> None:
         if (tree is None) != (policy is None):
             raise ValueError("policy and tree belong together")
-        self.game, self._tree, self._policy = game, tree, policy
+        if tree is None and choices is not None:
+            raise ValueError("choices and tree belong together")
+        self.game, self._tree, self._policy, self._choices = game, tree, policy, choices
         opened, null = ffi.new("sk_response **"), ffi.NULL
-        of_tree, of_policy = null, null
+        of_tree, of_policy, best = null, null, null
         if tree is not None:
             if tree.game.handle != game.handle:
                 raise ValueError("tree must be of the same game")
             of_tree = tree.handle
             of_policy = pointer("policy", policy, "float64", (len(tree.actions),))
-        wrong = lib.sk_response_open(game.handle, of_tree, of_policy, player, most_bytes, opened)
+            if choices is not None:
+                best = filled("choices", choices, "uint8", (len(tree),))
+        limits = player, most_bytes
+        wrong = lib.sk_response_open(game.handle, of_tree, of_policy, *limits, best, opened)
         if wrong != null:
             raise InputError(f"game {game.name}: {text(wrong)}")
         self._handle = ffi.gc(opened[0], lib.sk_response_close)

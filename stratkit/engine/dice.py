@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from stratkit.arguments import Between, Count, Threads, checked
-from stratkit.arrays import Bytes, Float64s
+from stratkit.arguments import Between, Count, Threads, checked, fitting, within
+from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text, writable
+from stratkit.engine.library import ffi, filled, lib, pointer, text, writable
 
 MOST_BIDS = 24  # of 2 ** 24 sets of bids
 MOST_PIECES = 1 << 20
@@ -27,25 +27,26 @@ class DiceSets:
     """The information sets of Liar's Dice: number m * hands + h is of hand h where the bids of m
     were made, a bit each. `ValueError`: it is another game.
 
+        bids       int, that there are
         choices    int, of all information sets together, E
         histories  int, of the game
     """
 
     @checked
     def __init__(self, game: Game) -> None:
-        self.game, self._bids = game, dice_bids(game)
-        if not self._bids:
+        self.game, self.bids = game, dice_bids(game)
+        if not self.bids:
             raise ValueError(f"game must be Liar's Dice, not {game.name}")
-        hands, faces = game.hands, game.observation_bytes - 2 - self._bids
+        hands, faces = game.hands, game.observation_bytes - 2 - self.bids
         self._counts = np.empty((hands, faces), np.uint8)
         lib.sk_dice_hands(game.handle, writable(self._counts))
-        sets = 1 << self._bids
+        sets = 1 << self.bids
         self.choices: int = hands * (2 * sets - 2)
         self.histories: int = 1 + hands + hands * hands * (2 * sets - 1)
 
     def __len__(self) -> int:
         """The number of information sets of both players."""
-        return self.game.hands << self._bids
+        return self.game.hands << self.bids
 
     @checked
     def views(
@@ -53,24 +54,43 @@ class DiceSets:
     ) -> tuple[Bytes, Bytes]:
         """Of the sets from number `begin` up to `end`: observations uint8 [n, observation_bytes]
         and legal uint8 [n, actions], as a batch has them. Choices are the ones of `legal`."""
-        made, hand = np.divmod(np.arange(begin, min(end, len(self))), self.game.hands)
-        bids = (made[:, None] >> np.arange(self._bids) & 1).astype(np.uint8)
+        return self.views_of(np.arange(begin, min(end, len(self))))
+
+    @checked
+    def views_of(self, numbers: Int64s) -> tuple[Bytes, Bytes]:
+        """The same of the sets of these numbers."""
+        fitting("numbers", numbers, (None,))
+        within("numbers", numbers, 0, len(self) - 1)
+        made, hand = np.divmod(numbers, self.game.hands)
+        bids = (made[:, None] >> np.arange(self.bids) & 1).astype(np.uint8)
         player = bids.sum(1) % 2
         sees = np.concatenate(
             [np.stack([player == 0, player == 1], 1), self._counts[hand], bids], 1, dtype=np.uint8
         )
         legal = np.zeros((len(made), self.game.actions), np.uint8)
         last = np.frexp(made)[1] - 1
-        legal[:, : self._bids] = np.arange(self._bids) > last[:, None]
-        legal[:, self._bids] = made > 0
+        legal[:, : self.bids] = np.arange(self.bids) > last[:, None]
+        legal[:, self.bids] = made > 0
         return sees, legal
+
+    @cached_property
+    def _sizes(self) -> Int64s:
+        """int64 [sets]: how many choices each has."""
+        made = np.arange(1 << self.bids)
+        choices = self.bids - np.frexp(made)[1].astype(np.int64) + (made > 0)
+        return np.repeat(choices, self.game.hands)
+
+    @cached_property
+    def mine(self) -> Int8s:
+        """int8 [E]: whose each choice is."""
+        made, bids = np.arange(1 << self.bids), np.zeros(1 << self.bids, np.int8)
+        for bid in range(self.bids):
+            bids += made >> bid & 1
+        return np.repeat(np.repeat(bids % 2, self.game.hands), self._sizes)
 
     def uniform(self) -> Float64s:
         """float64 [E]: all choices of a set alike."""
-        sets = np.arange(1 << self._bids)
-        choices = self._bids - np.frexp(sets)[1] + (sets > 0)
-        of_each = np.repeat(choices, self.game.hands)
-        return np.asarray(np.repeat(1 / of_each, of_each), np.float64)
+        return np.asarray(np.repeat(1 / self._sizes, self._sizes), np.float64)
 
 
 class DiceResponses:
@@ -79,14 +99,21 @@ class DiceResponses:
 
         best    of each player, what it wins by its best response
         values  of each player, what it wins by its own part of the policy
+
+    `choices` uint8 [sets] becomes the number of each set's best choice.
     """
 
     @checked
-    def __init__(self, sets: DiceSets, policy: Float64s, threads: Threads) -> None:
-        self.sets, self._policy = sets, policy
+    def __init__(
+        self, sets: DiceSets, policy: Float64s, threads: Threads, choices: Bytes | None = None
+    ) -> None:
+        self.sets, self._policy, self._choices = sets, policy, choices
         opened = ffi.new("sk_dice_response **")
         given = pointer("policy", policy, "float64", (sets.choices,))
-        wrong = lib.sk_dice_response_open(sets.game.handle, given, threads, opened)
+        best = ffi.NULL
+        if choices is not None:
+            best = filled("choices", choices, "uint8", (len(sets),))
+        wrong = lib.sk_dice_response_open(sets.game.handle, given, threads, best, opened)
         if opened[0] != ffi.NULL:
             self._handle = ffi.gc(opened[0], lib.sk_dice_response_close)
         if wrong != ffi.NULL:

@@ -10,9 +10,10 @@ import numpy as np
 from stratkit.arguments import Between, Player, Threads, checked
 from stratkit.arrays import Bytes, Float64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text
+from stratkit.engine.library import ffi, lib, pointer, text, writable
 
 MOST_PIECES = 1 << 20
+NO_CELL = 255  # in a plan
 
 
 @checked
@@ -64,6 +65,9 @@ class PhantomResponses:
 
         best      of each player, what it wins by its best response
         values    of each player, what it wins by its own part of the policy
+        plans     of each player, uint8 [2 ** cells - 1], its best response: the cell that it tries,
+                  the plan after it found that empty, and the plan after it found it taken, which
+                  are of one length; NO_CELL: it does not come there
         infosets  of each player, those of perfect recall
         bytes     that it took, beside the policies
     """
@@ -102,8 +106,15 @@ class PhantomResponses:
         if self.left:
             raise ValueError(f"{self.left} pieces are left")
         out = ffi.new("sk_response_result[2]")
-        lib.sk_phantom_response_read(self._handle, out)
+        self._plans = np.empty((2, 2**self.game.actions - 1), np.uint8)
+        lib.sk_phantom_response_read(self._handle, out, writable(self._plans))
         return out
+
+    @property
+    def plans(self) -> tuple[Bytes, Bytes]:
+        """The best response of each player."""
+        assert self._results
+        return self._plans[0], self._plans[1]
 
     @property
     def best(self) -> tuple[float, float]:

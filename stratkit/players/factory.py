@@ -20,7 +20,8 @@ from stratkit.nets.choice import asked_backend
 from stratkit.players.baselines import HeuristicPlayer, RandomPlayer
 from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
-from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM, SCRIPTED
+from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM, RESPONSE, SCRIPTED
+from stratkit.players.response import open_response
 from stratkit.players.scripted.options import ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec, path_text
@@ -274,6 +275,7 @@ OPENERS: Mapping[PlayerKind, Opener] = {
     HEURISTIC: open_heuristic,
     SCRIPTED: open_scripted,
     PYTHON: open_python,
+    RESPONSE: open_response,
     NETWORK: open_network,
 }
 

@@ -3,6 +3,8 @@
 MODULE is imported from the working directory or from where Python finds modules. CLASS is called
 with the options and, where it takes them, with `game` and `seed`. Options are text; those of a
 dataclass are made what its annotations say: int, float, bool (on or off) or str.
+
+A class that only has a policy plays by it: that is all that `exploit` needs to judge it.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from stratkit.arrays import Float64s
 from stratkit.declared import switch
-from stratkit.engine import Game
+from stratkit.engine import Game, sample
 from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, one_line
 from stratkit.players.player import Decision, Explanation, Floats, Player, Views
 from stratkit.players.spec import Contestant, OpenContext, PlayerSpec, split_options
@@ -38,8 +41,10 @@ def open_python(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestan
         raise UsageError("no key=value", where="PLAYER", text=left)
     cls: Any = python_class(target, spec.text)
     if not issubclass(cls, Player):
-        what = f"{target} makes no player: begin, act and end are needed"
-        raise InputError(what, text=spec.text)
+        if not callable(getattr(cls, "policy", None)):
+            what = f"{target} makes no player: begin, act and end are needed, or policy"
+            raise InputError(what, text=spec.text)
+        cls = type(cls.__name__, (cls, _OfPolicy), {"_seed_of_draws": context.seed})
     values = _values(cls, given, {"game": game, "seed": context.seed}, spec.text)
     called = spec.name or name
     try:
@@ -48,6 +53,20 @@ def open_python(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestan
     except (Exception, SystemExit) as error:
         raise InputError(f"{target}: {one_line(error)}", text=spec.text) from error
     return Contestant(called, player, spec.spec)
+
+
+class _OfPolicy(Player):
+    """What a class lacks that only has a policy."""
+
+    _seed_of_draws: int
+
+    def policy(self, views: Views) -> Floats:
+        raise NotImplementedError
+
+    def act(self, views: Views) -> Decision:
+        policy = np.ascontiguousarray(self.policy(views), np.float32)
+        key = self._seed_of_draws, views.games, views.numbers
+        return Decision(*sample(policy, views.legal, *key))
 
 
 def _guarded(cls: Any, called: str) -> Any:
@@ -61,7 +80,11 @@ def _guarded(cls: Any, called: str) -> Any:
 
         return method
 
-    methods = {name: guard(name, check) for name, check in _CHECKS.items() if hasattr(cls, name)}
+    methods: dict[str, Any] = {
+        name: guard(name, check) for name, check in _CHECKS.items() if hasattr(cls, name)
+    }
+    if hasattr(cls, "policy") and not hasattr(cls, "random_ties"):
+        methods["random_ties"] = False
     guarded = type(cls.__name__, (cls,), methods)
     return guarded
 
@@ -112,16 +135,19 @@ def _decision_with_values(decision: Decision, views: Views) -> Decision:
     return _decision(decision, views)
 
 
-def _policy(found: Any, views: Views) -> Floats:
-    """The policy as float32. `ValueError`: it is none about these views."""
-    policy: Floats = np.asarray(found, np.float32)
+def _policy(found: Any, views: Views) -> Floats | Float64s:
+    """The policy as float32, or as float64 if it is that. `ValueError`: it is none about these
+    views."""
+    policy: Any = np.asarray(found)
+    if policy.dtype != np.float64:
+        policy = np.asarray(policy, np.float32)
     if policy.shape != views.legal.shape:
         raise ValueError(f"a policy of shape {views.legal.shape} is needed")
     if not (policy >= 0).all() or (policy[views.legal == 0] > 0).any():
         raise ValueError("a policy is from 0 to 1, and 0 where illegal")
     if not (abs(policy.sum(axis=1) - 1) <= MU_ROUNDING).all():
         raise ValueError("the probabilities of a policy sum to 1")
-    return policy
+    return policy  # type: ignore[no-any-return]
 
 
 def _explanations(found: Any, views: Views) -> list[Explanation]:

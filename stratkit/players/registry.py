@@ -38,8 +38,9 @@ HEURISTIC = PlayerKind(
 )
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
+RESPONSE = PlayerKind("best responses", prefix="response:")
 NETWORK = PlayerKind("networks", words=SHIPPED, options=NetworkOptions, presets=NETWORK_PRESETS)
-KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

@@ -41,7 +41,7 @@ class PlayerPlacer:
         policy = self.player.policy(views)
         if not np.isfinite(policy).all():
             raise StratkitError(NO_ACTION)
-        return policy
+        return np.asarray(policy, np.float32)
 
     def _views(self, games: Int64s, placed: Squares, legal: Legal) -> Views:
         n, k = placed.shape

@@ -2,6 +2,9 @@
 
     exploitability.py   what a policy is worth: value, best responses, NashConv, exploitability
     large.py            the same in games too large for a tree
+    sets.py             information sets in their order, and what a policy plays in each
+    responses.py        best responses as players
+    tables.py           policies that come from a file, or are kept in one
     cfr.py              counterfactual regret minimisation and its variants
     flop.py             fictitious linear optimistic play
     mmd.py              magnetic mirror descent, with exact expectations

@@ -7,57 +7,67 @@ are few, because players without memory know nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from stratkit.arrays import Bytes, Float32s, Float64s
+from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.best_response import BestResponse
 from stratkit.engine.dice import DiceResponses, DiceSets, dice_bids
-from stratkit.engine.phantom import PhantomResponses, PhantomViews, view_numbers
+from stratkit.engine.phantom import PhantomResponses, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
-from stratkit.errors import InputError, Say, StratkitError
+from stratkit.errors import InputError, Say
 from stratkit.solve.exploitability import PolicyValue
-
-if TYPE_CHECKING:
-    from stratkit.players.player import PolicyPlayer
+from stratkit.solve.responses import response_of_dice, response_of_phantom, response_of_tree
+from stratkit.solve.sets import InformationSets, OpenProgress, PhantomSets, TreeSets
+from stratkit.storage.responses import Response
 
 Policy = TypeVar("Policy")
 Views = tuple[Float64s, Float64s]  # a policy of either player
-OpenProgress = Callable[[int, str, str], AbstractContextManager[Any]]
 
 MOST_HISTORIES = 10_000_000_000  # that a walk through any game takes on: some hours
 MOST_COUNTED = 1_000_000_000  # histories, before a walk begins
-ROWS = 1 << 16  # information sets that a network is asked for between two looks at the progress
 STEP = 500_000  # histories between two looks at the progress
 PIECES = 64  # of phantom games, likewise
 
 
-class LargeGame(Protocol[Policy]):
+class LargeGame(Generic[Policy]):
     """A game whose histories are walked through for every policy."""
 
     game: Game
 
     @property
+    def sets(self) -> InformationSets:
+        """Its information sets, in which players without memory are asked."""
+        raise NotImplementedError
+
+    @property
     def size(self) -> tuple[int, int]:
         """How many histories and information sets it has; known when a policy was evaluated."""
-        ...
+        raise NotImplementedError
 
     def uniform(self) -> Policy:
         """All legal actions alike."""
-        ...
+        raise NotImplementedError
 
-    def of_player(self, player: PolicyPlayer, progress: OpenProgress) -> Policy:
-        """What a player without memory plays."""
-        ...
+    def of_choices(self, choices: Float64s) -> Policy:
+        """The policy of these probabilities, float64 [E] of `sets`."""
+        raise NotImplementedError
+
+    def profile(self, first: Policy, second: Policy) -> Policy:
+        """Player 0's part of the first policy with player 1's of the second."""
+        raise NotImplementedError
+
+    def respond(self, policy: Policy, progress: OpenProgress) -> tuple[PolicyValue, Response]:
+        """What the policy is worth when both play it, and the best responses to it."""
+        raise NotImplementedError
 
     def evaluate(self, policy: Policy, progress: OpenProgress) -> PolicyValue:
         """What the policy is worth when both play it."""
-        ...
+        raise NotImplementedError
 
 
 def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame[Any] | None:
@@ -80,60 +90,47 @@ def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame
     return LargeWalk(game, threads, most_bytes, histories)
 
 
-def asked(player: PolicyPlayer, observations: Bytes, legal: Bytes) -> Float32s:
-    """What a player without memory plays where it sees this, float32 [n, actions]."""
-    from stratkit.players.player import Views
-
-    n = len(observations)
-    nothing = np.zeros(n, np.int8)  # of games and sides a network knows nothing
-    games, numbers = nothing.astype(np.int64), nothing.astype(np.int32)
-    return player.policy(Views(games, nothing, numbers, legal, observations))
-
-
-def normalised(policy: Float32s) -> Float64s:
-    """float64 [n, actions], whose rows sum to 1. `StratkitError`: one has nothing to sum."""
-    total = policy.sum(1, dtype=np.float64, keepdims=True)
-    if not (np.isfinite(total).all() and (total > 0).all()):
-        from stratkit.players.player import NO_ACTION
-
-        raise StratkitError(NO_ACTION)
-    return np.asarray(policy / total, np.float64)
-
-
 class LargePhantom(LargeGame[Views]):
     """A phantom game of nine cells. A policy is float64 [V, cells] of either player, by the numbers
     of `PhantomViews`."""
 
     def __init__(self, game: Game, threads: int) -> None:
         self.game, self._threads = game, threads
-        self._views = PhantomViews(game)
+        self._sets = PhantomSets(game)
         self._size = (0, 0)
+
+    @property
+    def sets(self) -> PhantomSets:
+        return self._sets
 
     @property
     def size(self) -> tuple[int, int]:
         return self._size
 
     def uniform(self) -> Views:
-        return self._views.uniform(), self._views.uniform()
+        uniform = self._sets.all.uniform()
+        return uniform, uniform
 
-    def of_player(self, player: PolicyPlayer, progress: OpenProgress) -> Views:
-        return self._of_side(player, 0), self._of_side(player, 1)
+    def of_choices(self, choices: Float64s) -> Views:
+        return self._sets.of_each(choices)
 
-    def _of_side(self, player: PolicyPlayer, side: int) -> Float64s:
-        legal = self._views.legal
-        some = np.flatnonzero(legal.any(1))
-        policy = np.zeros(legal.shape)
-        seen = self._views.observations(side)[some]
-        policy[some] = normalised(asked(player, seen, legal[some]))
-        return policy
+    def profile(self, first: Views, second: Views) -> Views:
+        return first[0], second[1]
+
+    def respond(self, policy: Views, progress: OpenProgress) -> tuple[PolicyValue, Response]:
+        found = self._walked(policy, progress)
+        response = response_of_phantom(self._sets.all, found.plans)
+        return PolicyValue(found.values[0], found.best), response
 
     def evaluate(self, policy: Views, progress: OpenProgress) -> PolicyValue:
-        responses = PhantomResponses(self.game, policy, self._threads)
-        with progress(responses.left, "part", self.game.name) as bar:
-            while before := responses.left:
-                bar.update(before - responses.step(PIECES))
-        self._size = responses.histories, sum(responses.infosets)
-        return PolicyValue(responses.values[0], responses.best)
+        found = self._walked(policy, progress)
+        return PolicyValue(found.values[0], found.best)
+
+    def _walked(self, policy: Views, progress: OpenProgress) -> PhantomResponses:
+        found = PhantomResponses(self.game, policy, self._threads)
+        _step(found, progress, self.game)
+        self._size = found.histories, sum(found.infosets)
+        return found
 
 
 def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDice:
@@ -142,7 +139,8 @@ def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDic
     if 2 * 8 * sets.choices > most_bytes:  # what the mean takes, too
         what = f"a policy takes {2 * 8 * sets.choices / (1 << 30):.1f} GiB (--memory)"
         raise InputError(f"{game.name} is too large to enumerate: {what}")
-    say(f"{game.name}: a network is asked for {len(sets):,} information sets; that takes longest")
+    cost = "that takes longest (--table)"
+    say(f"{game.name}: a network is asked for {len(sets):,} information sets; {cost}")
     return large
 
 
@@ -150,32 +148,46 @@ class LargeDice(LargeGame[Float64s]):
     """Liar's Dice. A policy is float64 [E], the choices of `DiceSets`."""
 
     def __init__(self, game: Game, threads: int) -> None:
-        self.game, self.sets, self._threads = game, DiceSets(game), threads
+        self.game, self._sets, self._threads = game, DiceSets(game), threads
+
+    @property
+    def sets(self) -> DiceSets:
+        return self._sets
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.sets.histories, len(self.sets)
+        return self._sets.histories, len(self._sets)
 
     def uniform(self) -> Float64s:
-        return self.sets.uniform()
+        return self._sets.uniform()
 
-    def of_player(self, player: PolicyPlayer, progress: OpenProgress) -> Float64s:
-        policy, at = np.empty(self.sets.choices), 0
-        with progress(len(self.sets), "information set", self.game.name) as bar:
-            for begin in range(0, len(self.sets), ROWS):
-                seen, legal = self.sets.views(begin, begin + ROWS)
-                rows = normalised(asked(player, seen, legal))[legal.astype(bool)]
-                policy[at : at + len(rows)] = rows
-                at += len(rows)
-                bar.update(len(seen))
-        return policy
+    def of_choices(self, choices: Float64s) -> Float64s:
+        return choices
+
+    def profile(self, first: Float64s, second: Float64s) -> Float64s:
+        return np.where(self._sets.mine == 0, first, second)
+
+    def respond(self, policy: Float64s, progress: OpenProgress) -> tuple[PolicyValue, Response]:
+        choices = np.zeros(len(self._sets), np.uint8)
+        value = self._value(policy, progress, choices)
+        return value, response_of_dice(self._sets, choices)
 
     def evaluate(self, policy: Float64s, progress: OpenProgress) -> PolicyValue:
-        responses = DiceResponses(self.sets, policy, self._threads)
-        with progress(responses.left, "part", self.game.name) as bar:
-            while before := responses.left:
-                bar.update(before - responses.step(PIECES))
-        return PolicyValue(responses.values[0], responses.best)
+        return self._value(policy, progress, None)
+
+    def _value(
+        self, policy: Float64s, progress: OpenProgress, choices: Bytes | None
+    ) -> PolicyValue:
+        found = DiceResponses(self._sets, policy, self._threads, choices)
+        _step(found, progress, self.game)
+        return PolicyValue(found.values[0], found.best)
+
+
+def _step(found: PhantomResponses | DiceResponses, progress: OpenProgress, game: Game) -> None:
+    """Walks to the end."""
+    with progress(found.left, "part", game.name) as bar:
+        while before := found.left:
+            bar.update(before - found.step(PIECES))
 
 
 class LargeWalk(LargeGame[Vector | None]):
@@ -186,7 +198,7 @@ class LargeWalk(LargeGame[Vector | None]):
         self.game, self._threads, self._most_bytes = game, threads, most_bytes
         self._expected = histories
         self._size = (0, 0)
-        self._tree: Tree | None = None
+        self._sets: TreeSets | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -195,30 +207,39 @@ class LargeWalk(LargeGame[Vector | None]):
     def uniform(self) -> Vector | None:
         return None
 
-    def _sets(self) -> Tree:
-        if self._tree is None:
+    @property
+    def sets(self) -> TreeSets:
+        if self._sets is None:
             most = 2**31 - 1
-            self._tree = Tree(self.game, most, self._most_bytes, sets_only=True)
-        return self._tree
+            self._sets = TreeSets(Tree(self.game, most, self._most_bytes, sets_only=True))
+        return self._sets
 
-    def of_player(self, player: PolicyPlayer, progress: OpenProgress) -> Vector:
-        tree = self._sets()
-        policy, seen = np.empty(len(tree.actions)), tree.observations()
-        with progress(len(tree), "information set", self.game.name) as bar:
-            for begin in range(0, len(tree), ROWS):
-                end = min(begin + ROWS, len(tree))
-                first, last = tree.first[begin], tree.first[end]
-                legal = np.zeros((end - begin, self.game.actions), np.uint8)
-                at = tree.owner[first:last] - begin, tree.actions[first:last]
-                legal[at] = 1
-                policy[first:last] = normalised(asked(player, seen[begin:end], legal))[at]
-                bar.update(end - begin)
-        return policy
+    def of_choices(self, choices: Vector) -> Vector:
+        return choices
+
+    def profile(self, first: Vector | None, second: Vector | None) -> Vector | None:
+        tree = self.sets.tree
+        both = (tree.uniform() if policy is None else policy for policy in (first, second))
+        return np.where(tree.mine == 0, *both)
+
+    def respond(
+        self, policy: Vector | None, progress: OpenProgress
+    ) -> tuple[PolicyValue, Response]:
+        tree = self.sets.tree
+        choices = np.zeros(len(tree), np.uint8)
+        value = self._value(tree.uniform() if policy is None else policy, progress, choices)
+        return value, response_of_tree(tree, choices)
 
     def evaluate(self, policy: Vector | None, progress: OpenProgress) -> PolicyValue:
-        tree = None if policy is None else self._sets()
+        return self._value(policy, progress, None)
+
+    def _value(
+        self, policy: Vector | None, progress: OpenProgress, choices: Bytes | None
+    ) -> PolicyValue:
+        tree = None if policy is None else self.sets.tree
         both = [
-            BestResponse(self.game, player, tree, policy, self._most_bytes) for player in (0, 1)
+            BestResponse(self.game, player, tree, policy, self._most_bytes, choices)
+            for player in (0, 1)
         ]
         expected = 2 * (tree.histories if tree else self._expected)
         with progress(expected, "history", self.game.name) as bar:

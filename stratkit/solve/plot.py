@@ -24,6 +24,8 @@ def plot(report: ExploitabilityReport, stream: IO[bytes], form: str = PNG) -> No
     axes = figure.subplots()
     curves: dict[str, list[Entry]] = defaultdict(list)
     for entry in report.entries:
+        if entry.opponent is not None:
+            continue
         if entry.step is None:
             _line(axes, entry)
         else:

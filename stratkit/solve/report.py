@@ -21,12 +21,13 @@ DIGITS = 8  # after the point
 class Entry:
     """What one policy is worth.
 
-    name    in the table
-    policy  POLICY of the command line
-    step    of a checkpoint, or None
-    result  what it is worth
-    error   standard error of NashConv, where the policy was sampled, or None
-    search  how public belief states were searched, and in how many games
+    name      in the table
+    policy    POLICY of the command line
+    step      of a checkpoint, or None
+    result    what it is worth
+    error     standard error of NashConv, where the policy was sampled, or None
+    search    how public belief states were searched, and in how many games
+    opponent  POLICY of player 1, where another one plays as player 0
     """
 
     name: str
@@ -35,6 +36,7 @@ class Entry:
     result: PolicyValue
     error: float | None = None
     search: Mapping[str, int] = field(default_factory=dict)
+    opponent: str | None = None
 
     def json(self) -> dict[str, Any]:
         """As formats/exploitability.md describes it."""
@@ -42,6 +44,7 @@ class Entry:
         return {
             "name": self.name,
             "policy": self.policy,
+            **({} if self.opponent is None else {"opponent": self.opponent}),
             "step": self.step,
             "value": round(self.result.value, DIGITS),
             "exploitability": round(self.result.exploitability, DIGITS),

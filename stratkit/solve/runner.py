@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from stratkit.arrays import Bytes, Int64s
+from stratkit.arrays import Bytes, Float64s, Int64s
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import InputError, Say, UsageError, printable
 from stratkit.pictures import form_of
 from stratkit.solve.cfr import from_reach
-from stratkit.solve.exploitability import evaluate, jackknife, jackknife_of_sums
-from stratkit.solve.large import LargeGame, asked, open_large
+from stratkit.solve.exploitability import (
+    PolicyValue,
+    best_response,
+    evaluate,
+    jackknife,
+    jackknife_of_sums,
+)
+from stratkit.solve.large import LargeGame, open_large
 from stratkit.solve.report import Entry, ExploitabilityReport
+from stratkit.solve.responses import best_choices, response_of_tree
+from stratkit.solve.sets import (
+    InformationSets,
+    OpenProgress,
+    all_choices,
+    asked,
+    check_function,
+    on_tree,
+    sets_of,
+)
 from stratkit.solve.solver import open_solver, parse_solver
+from stratkit.solve.tables import PREFIX, GivenTable, kept_policy, read_table
+from stratkit.storage.responses import Response, ResponseMetadata, response_bytes
 from stratkit.storage.streams import open_output
+from stratkit.storage.tables import PolicyTable
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer, Views
-    from stratkit.players.spec import PlayerSpec, ReadPlayer
+    from stratkit.players.spec import Contestant, PlayerSpec, ReadPlayer
 
 ROWS = 1024  # observations that a network evaluates at a time
 GROUPS = 32  # of games that are played through, for the error of their mixture
 SEARCHES = 64  # information sets that are searched at a time
 
-OpenProgress = Callable[[int, str, str], AbstractContextManager[Any]]  # how many, of what, where
 P = TypeVar("P")
 
 
@@ -44,6 +62,9 @@ class ExploitOptions:
     threads: int
     memory: float
     open: int | None
+    table: str | None
+    pairs: bool
+    write_response: str | None
     as_json: bool
     plot: str | None
     force: bool
@@ -59,6 +80,34 @@ class ExploitOptions:
             raise UsageError("a picture cannot go where the table goes: name a file")
         if self.plot is not None:
             form_of(self.plot)
+        if self.table is not None and len(self.policies) != 1:
+            raise UsageError("--table keeps one policy", text=" ".join(self.policies))
+        if self.write_response is not None and (self.pairs or len(self.policies) != 1):
+            raise UsageError("--write-response responds to one policy, without --pairs")
+
+
+# A POLICY: a solver with its iterations, a table, a PLAYER, or None for uniform.
+AnyPolicy: TypeAlias = "PlayerSpec | GivenTable | tuple[str, int] | None"
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Where a network's policy is kept.
+
+    table  a file, or None
+    rules  of the game, that differ from its own
+    force  another table is overwritten
+    note   takes what is said of it
+    pairs  policies are kept in memory, to meet one another
+    response  best responses are kept
+    """
+
+    table: str | None = None
+    pairs: bool = False
+    response: bool = False
+    rules: Mapping[str, int] = field(default_factory=dict)
+    force: bool = False
+    note: Say = lambda line: None
 
 
 def run_exploit(
@@ -75,20 +124,28 @@ def run_exploit(
     `InputError` for a game that is too large and for files that cannot be read.
     """
     policies = [_parse(text, read_player) for text in options.policies]
+    if options.table is not None and not _is_network(policies[0]):
+        raise UsageError("--table keeps the policy of a network", text=options.policies[0])
     game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
+    kept = options.table, options.pairs, options.write_response is not None
+    keeping = Keeping(*kept, options.rules, options.force, note)
     large = open_large(game, options.threads, most_bytes, say)
     evaluator: Evaluator[Any]
     if large:
-        evaluator = LargeEvaluator(large, progress, warn)
+        evaluator = LargeEvaluator(large, progress, warn, keeping)
     else:
         tree = Tree(game, most_bytes=most_bytes)
         note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-        evaluator = PolicyEvaluator(tree, progress, warn, options.repeats)
+        evaluator = PolicyEvaluator(tree, progress, warn, options.repeats, keeping)
     entries = [
         entry
         for text, policy in zip(options.policies, policies, strict=True)
         for entry in evaluator.entries(text, policy)
     ]
+    if options.pairs:
+        entries += evaluator.pairs()
+    if options.write_response is not None:
+        _write_response(options, evaluator.responses, entries)
     report = ExploitabilityReport(options.game, *evaluator.size, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
@@ -98,32 +155,69 @@ def run_exploit(
     return report
 
 
-def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] | None:
-    """A POLICY: a solver with its iterations, a PLAYER, or None for uniform."""
+def _write_response(
+    options: ExploitOptions, responses: list[Response], entries: list[Entry]
+) -> None:
+    if len(entries) != 1:
+        what = f"--write-response responds to one policy, and this RUN has {len(entries)}"
+        raise UsageError(what, text=entries[0].policy)
+    says = ResponseMetadata(
+        game=options.game,
+        rules=options.rules,
+        against=entries[0].policy,
+        best=entries[0].result.best,
+    )
+    assert options.write_response is not None
+    with open_output(options.write_response, options.force, binary=True) as stream:
+        stream.write(response_bytes(responses[0], says))
+
+
+def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
     if text in ("uniform", "random"):
         return None
+    if text.startswith(PREFIX):
+        return GivenTable(text.removeprefix(PREFIX))
     if solver := parse_solver(text):
         return solver
-    from stratkit.players.registry import NETWORK, RANDOM
+    from stratkit.players.registry import NETWORK, PYTHON, RANDOM
 
     spec = read_player(text)
-    if spec.kind is NETWORK or (spec.kind is RANDOM and spec.options):
+    if spec.kind in (NETWORK, PYTHON) or (spec.kind is RANDOM and spec.options):
         return spec
     raise UsageError("not a policy that can be evaluated", text=text)
+
+
+def _is_network(policy: AnyPolicy) -> bool:
+    """Whether it is a network's that searches nothing."""
+    from stratkit.players.registry import NETWORK
+    from stratkit.players.spec import PlayerSpec
+
+    return (
+        isinstance(policy, PlayerSpec) and policy.kind is NETWORK and not policy.options.searching
+    )
 
 
 class Evaluator(Generic[P]):
     """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
-    def __init__(self, game: Game, progress: OpenProgress, warn: Say) -> None:
+    def __init__(
+        self, game: Game, progress: OpenProgress, warn: Say, keeping: Keeping | None = None
+    ) -> None:
         self.game, self._progress, self._warn = game, progress, warn
+        self._keeping = keeping or Keeping()
+        self._held: list[tuple[str, str, P]] = []  # name, text and policy of each entry
+        self.responses: list[Response] = []  # to each, where they are kept
 
-    def entries(self, text: str, policy: PlayerSpec | tuple[str, int] | None) -> Iterator[Entry]:
+    def entries(self, text: str, policy: AnyPolicy) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
         if policy is None:
             yield self._entry(text, text, None, self._uniform())
         elif isinstance(policy, tuple):
             yield self._entry(text, text, None, self._solve(*policy))
+        elif isinstance(policy, GivenTable):
+            table = PolicyTable(policy.path)
+            choices = read_table(table, self._sets, self._keeping.rules)
+            yield self._entry(text, text, None, self._of_choices(choices))
         else:
             yield from self._players(text, policy)
 
@@ -138,10 +232,46 @@ class Evaluator(Generic[P]):
     def _solve(self, name: str, iterations: int) -> P:
         raise NotImplementedError
 
-    def _of_network(self, player: PolicyPlayer) -> P:
+    @property
+    def _sets(self) -> InformationSets:
         raise NotImplementedError
 
+    def _of_choices(self, choices: Float64s) -> P:
+        """The policy of these probabilities of the sets' choices."""
+        raise NotImplementedError
+
+    def _of_network(self, player: PolicyPlayer) -> P:
+        return self._of_choices(all_choices(self._sets, player, self._progress))
+
     def _entry(self, name: str, text: str, step: int | None, *policies: P) -> Entry:
+        """Of the mean of some policies."""
+        return self._judged(name, text, step, policies[0])
+
+    def _judged(self, name: str, text: str, step: int | None, policy: P, **more: Any) -> Entry:
+        if self._keeping.pairs:
+            self._held.append((name, text, policy))
+        if not self._keeping.response:
+            return Entry(name, text, step, self._value(policy), **more)
+        value, response = self._respond(policy)
+        self.responses.append(response)
+        return Entry(name, text, step, value, **more)
+
+    def pairs(self) -> Iterator[Entry]:
+        """Each policy, as player 0, against each other one. `UsageError`: there is only one."""
+        if len(self._held) < 2:
+            raise UsageError("--pairs needs two policies")
+        for (name, text, first), (other, opponent, second) in permutations(self._held, 2):
+            both = self._value(self._profile(first, second))
+            yield Entry(f"{name} : {other}", text, None, both, opponent=opponent)
+
+    def _value(self, policy: P) -> PolicyValue:
+        raise NotImplementedError
+
+    def _respond(self, policy: P) -> tuple[PolicyValue, Response]:
+        raise NotImplementedError
+
+    def _profile(self, first: P, second: P) -> P:
+        """Player 0's part of the first policy with player 1's of the second."""
         raise NotImplementedError
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
@@ -150,18 +280,45 @@ class Evaluator(Generic[P]):
     def _checkpoints(self, text: str, spec: PlayerSpec, rows: int) -> Iterator[Entry]:
         from stratkit.players.factory import open_player
         from stratkit.players.player import PolicyPlayer
+        from stratkit.players.registry import PYTHON
 
-        paths = _paths(spec)
+        paths, keeping = _paths(spec), self._keeping
+        if keeping.table is not None and len(paths) > 1:
+            what = f"--table keeps one policy, and this RUN has {len(paths)} checkpoints"
+            raise UsageError(what, text=text)
         with self._progress(len(paths), "checkpoint", printable(text)) as bar:
             for path in paths:
                 contestant = open_player(replace(spec, spec=path), self.game, 0, rows)
                 if contestant.caution:
                     self._warn(contestant.caution)
-                assert isinstance(contestant.player, PolicyPlayer)
-                policy = self._of_network(contestant.player)
+                player = contestant.player
+                if not isinstance(player, PolicyPlayer) or player.random_ties:
+                    raise InputError("not a policy that can be evaluated", text=text)
+                if spec.kind is PYTHON:
+                    check_function(contestant.name, player, *self._some_views())
+                policy = self._kept(contestant) if keeping.table else self._of_network(player)
                 prefix = "" if spec.name or "net" not in spec.given else f"net={spec.options.net},"
-                yield self._entry(prefix + contestant.name, text, contestant.step, policy)
+                step = contestant.step if contestant.step >= 0 else None
+                yield self._entry(prefix + contestant.name, text, step, policy)
                 bar.update()
+
+    def _some_views(self) -> tuple[Bytes, Bytes]:
+        """Observations and legal actions of some information sets."""
+        return self._sets.views(0, ROWS)
+
+    def _kept(self, contestant: Contestant[Any]) -> P:
+        keeping = self._keeping
+        assert keeping.table is not None
+        choices = kept_policy(
+            keeping.table,
+            self._sets,
+            keeping.rules,
+            contestant,
+            keeping.force,
+            self._progress,
+            keeping.note,
+        )
+        return self._of_choices(choices)
 
 
 def _paths(spec: PlayerSpec) -> list[str]:
@@ -176,8 +333,14 @@ def _paths(spec: PlayerSpec) -> list[str]:
 class LargeEvaluator(Evaluator[Any]):
     """Of a game too large for a tree."""
 
-    def __init__(self, large: LargeGame[Any], progress: OpenProgress, warn: Say) -> None:
-        super().__init__(large.game, progress, warn)
+    def __init__(
+        self,
+        large: LargeGame[Any],
+        progress: OpenProgress,
+        warn: Say,
+        keeping: Keeping | None = None,
+    ) -> None:
+        super().__init__(large.game, progress, warn, keeping)
         self._large = large
 
     @property
@@ -190,19 +353,28 @@ class LargeEvaluator(Evaluator[Any]):
     def _solve(self, name: str, iterations: int) -> Any:
         raise InputError(f"{self.game.name} is too large for solvers", text=name)
 
-    def _of_network(self, player: PolicyPlayer) -> Any:
-        return self._large.of_player(player, self._progress)
+    @property
+    def _sets(self) -> InformationSets:
+        return self._large.sets
 
-    def _entry(self, name: str, text: str, step: int | None, *policies: Any) -> Entry:
-        return Entry(name, text, step, self._large.evaluate(policies[0], self._progress))
+    def _of_choices(self, choices: Float64s) -> Any:
+        return self._large.of_choices(choices)
+
+    def _value(self, policy: Any) -> PolicyValue:
+        return self._large.evaluate(policy, self._progress)
+
+    def _respond(self, policy: Any) -> tuple[PolicyValue, Response]:
+        return self._large.respond(policy, self._progress)
+
+    def _profile(self, first: Any, second: Any) -> Any:
+        return self._large.profile(first, second)
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.players.registry import NETWORK
 
         network = spec.kind is NETWORK
-        if (spec.options.searching if network else spec.options) or not (
-            spec.options.post.of_single_actions
-        ):
+        searching = spec.options.searching if network else spec.options
+        if searching or (network and not spec.options.post.of_single_actions):
             raise InputError(f"{self.game.name} is too large for searches", text=text)
         return self._checkpoints(text, spec, ROWS)
 
@@ -210,22 +382,46 @@ class LargeEvaluator(Evaluator[Any]):
 class PolicyEvaluator(Evaluator[Vector]):
     """Of a game with a tree."""
 
-    def __init__(self, tree: Tree, progress: OpenProgress, warn: Say, repeats: int = 8) -> None:
-        super().__init__(tree.game, progress, warn)
+    def __init__(
+        self,
+        tree: Tree,
+        progress: OpenProgress,
+        warn: Say,
+        repeats: int = 8,
+        keeping: Keeping | None = None,
+    ) -> None:
+        super().__init__(tree.game, progress, warn, keeping)
         self.tree, self.repeats = tree, repeats  # of searches
 
     @property
     def size(self) -> tuple[int, int]:
         return self.tree.histories, len(self.tree)
 
+    @cached_property
+    def _sets(self) -> InformationSets:
+        return sets_of(self.tree)
+
+    def _of_choices(self, choices: Float64s) -> Vector:
+        return on_tree(self._sets, self.tree, choices)
+
     def _uniform(self) -> Vector:
         return self.tree.uniform()
 
     def _entry(self, name: str, text: str, step: int | None, *policies: Vector) -> Entry:
         """Of the mean of some policies, of which several differ by chance."""
-        result = evaluate(self.tree, np.mean(policies, axis=0))
         error = jackknife(self.tree, policies) if len(policies) > 1 else None
-        return Entry(name, text, step, result, error)
+        return self._judged(name, text, step, np.mean(policies, axis=0), error=error)
+
+    def _value(self, policy: Vector) -> PolicyValue:
+        return evaluate(self.tree, policy)
+
+    def _respond(self, policy: Vector) -> tuple[PolicyValue, Response]:
+        reach = self.tree.reach(policy)
+        choices = best_choices(self.tree, lambda me: best_response(self.tree, me, reach)[1])
+        return self._value(policy), response_of_tree(self.tree, choices)
+
+    def _profile(self, first: Vector, second: Vector) -> Vector:
+        return np.where(self.tree.mine == 0, first, second)
 
     def _solve(self, name: str, iterations: int) -> Vector:
         solver = open_solver(name, self.tree)
@@ -294,7 +490,7 @@ class PolicyEvaluator(Evaluator[Vector]):
         group_sums = np.empty_like(sums)
         sizes = np.diff(player.tree.first)
         group_sums[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
-        result = evaluate(self.tree, from_reach(self.tree, group_sums.sum(0)))
+        policy = from_reach(self.tree, group_sums.sum(0))
         error = jackknife_of_sums(self.tree, list(group_sums)) if groups > 1 else None
         if contestant.caution:
             self._warn(contestant.caution)
@@ -302,7 +498,7 @@ class PolicyEvaluator(Evaluator[Vector]):
         name = text if step is None else contestant.name
         search = player.search
         how = {"iterations": search.updates, "depth": search.depth, "games": games}
-        return Entry(name, text, step, result, error, how)
+        return self._judged(name, text, step, policy, error=error, search=how)
 
     @cached_property
     def _views(self) -> Views:
@@ -318,6 +514,10 @@ class PolicyEvaluator(Evaluator[Vector]):
         """A network's policy: it has no memory, so it is asked once for what looks alike."""
         observations, legal, which = self._distinct
         return self.tree.flat(asked(player, observations, legal)[which])
+
+    def _some_views(self) -> tuple[Bytes, Bytes]:
+        observations, legal, _ = self._distinct
+        return observations, legal
 
     @cached_property
     def _distinct(self) -> tuple[Bytes, Bytes, Int64s]:

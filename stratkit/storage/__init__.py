@@ -6,6 +6,8 @@
 - `records`: game records (formats/games.md)
 - `results`, `pgn`: results that other programs wrote (formats/results.md)
 - `checkpoints`: checkpoints and published weights (formats/checkpoint.md, formats/run.md)
+- `tables`: policies as tables (formats/table.md)
+- `responses`: best responses (formats/response.md)
 - `csv_text`: tables that a spreadsheet shows and does not run
 - `fields`: what the values of JSON objects may be
 - `numbers`: sets of game numbers in bounded memory

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from running import ROOT, run
+from stratkit.engine import Game, Tree
+from stratkit.solve.exploitability import evaluate
 
 OWN = """
 from dataclasses import dataclass
@@ -79,6 +81,28 @@ class Chatty(RandomPlayer):
 class NoPlayer:
     pass
 
+class Proportional:
+    def policy(self, views):
+        weights = views.legal * (1 + np.arange(views.legal.shape[1]))
+        return weights / weights.sum(1, keepdims=True)
+
+class Wrong:
+    def policy(self, views):
+        return np.full(views.legal.shape, .1)
+
+class Counting:
+    asked = 0
+    def policy(self, views):
+        self.asked += 1
+        odd = Proportional().policy(views)
+        return odd if self.asked % 2 else views.legal / views.legal.sum(1, keepdims=True)
+
+class Ordered:
+    def policy(self, views):
+        policy = Proportional().policy(views)
+        policy[0] = views.legal[0] / views.legal[0].sum()
+        return policy
+
 @dataclass
 class Typed(RandomPlayer):
     seed: int
@@ -135,7 +159,11 @@ def test_options(folder: pathlib.Path, player: str) -> None:
         ("py:needs_more:Player", 1, "No module named 'nothing_at_all_is_missing'"),
         ("py:faulty_players:Chaet", 1, "no class Chaet in faulty_players (did you mean 'Cheat'?)"),
         ("py:faulty_players", 2, "py:MODULE:CLASS is needed"),
-        ("py:faulty_players:NoPlayer", 1, "makes no player: begin, act and end are needed"),
+        (
+            "py:faulty_players:NoPlayer",
+            1,
+            "makes no player: begin, act and end are needed, or policy",
+        ),
         ("py:faulty_players:Broken", 1, "Broken: ValueError: never made"),
         ("py:faulty_players:Typed,dept=3", 2, "no option 'dept' (did you mean 'depth'?)"),
         ("py:faulty_players:Typed,depth=x", 2, "depth=x: int is needed"),
@@ -193,3 +221,57 @@ def test_a_record_starts_no_code(folder: pathlib.Path) -> None:
     assert again.status == 2 and "py:faulty_players:Typed" in again.error_line
     (folder / "faulty_players.py").write_text("raise SystemExit('it was started')")
     assert "it was started" not in run("match", "--resume", "-o", "g.jsonl").err
+
+
+def test_a_policy_is_judged_and_plays(folder: pathlib.Path) -> None:
+    """All that a class needs is `policy`: exploit evaluates it, and a match draws from it."""
+    own = "py:faulty_players:Proportional"
+    done = run("exploit", "--json", "kuhn", own, "uniform")
+    assert (done.status, done.err) == (0, "")
+    found, uniform = json.loads(done.out)["policies"]
+    tree = Tree(Game("kuhn"))
+    policy = (tree.actions + 1) / tree.sums(tree.actions + 1.0)[tree.owner]
+    assert found["nash_conv"] == pytest.approx(evaluate(tree, policy).nash_conv, abs=1e-8)
+    assert found["nash_conv"] != pytest.approx(uniform["nash_conv"], abs=0.01)
+    options = ("--game", "kuhn", "-n", 400, "--seed", 1, "-o", "g.jsonl")
+    assert run("match", own, "random", *options).status == 0
+    bets = passes = 0
+    for line in (folder / "g.jsonl").read_text().splitlines()[1:]:
+        game = json.loads(line)
+        if game["players"][0] == 0:
+            first = game["moves"].split()[2]  # after two cards
+            bets, passes = bets + (first == "1"), passes + (first == "0")
+    assert bets + passes == 200 and 110 < bets < 157  # two thirds
+
+
+@pytest.mark.parametrize(
+    ("player", "status", "what"),
+    [
+        ("Counting", 1, "it gave two answers: its policy is no function of the information state"),
+        ("Ordered", 1, "Ordered: asked twice about what sees "),
+        ("Wrong", 1, "Wrong: policy: ValueError: a policy is from 0 to 1, and 0 where illegal"),
+        ("Typed", 1, "not a policy that can be evaluated: 'py:faulty_players:Typed'"),
+    ],
+)
+def test_one_line_says_what_is_no_policy(
+    folder: pathlib.Path, player: str, status: int, what: str
+) -> None:
+    for game in ("kuhn", "dark_hex:3"):
+        done = run("exploit", game, f"py:faulty_players:{player}")
+        assert done.status == status and what in done.error_line
+
+
+def test_a_plain_torch_module_is_judged(folder: pathlib.Path) -> None:
+    import torch
+
+    (folder / "torch_policy.py").write_text((ROOT / "examples/torch_policy.py").read_text())
+    done = run("exploit", "--json", "kuhn", "py:torch_policy:Mine")
+    assert done.status == 0, done.err
+    tree = Tree(Game("kuhn"))
+    torch.manual_seed(1)
+    module = torch.nn.Linear(tree.game.observation_bytes, tree.game.actions)
+    with torch.inference_mode():
+        weights = module(torch.from_numpy(tree.observations()).float()).double().exp().numpy()
+    policy = tree.flat(weights * tree.legal())
+    (found,) = json.loads(done.out)["policies"]
+    assert found["nash_conv"] == pytest.approx(evaluate(tree, policy).nash_conv, abs=1e-6)

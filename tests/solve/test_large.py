@@ -20,7 +20,7 @@ from stratkit.errors import InputError
 from stratkit.players.registry import parse_player
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.large import LargeDice, LargeGame, LargePhantom, LargeWalk, open_large
-from stratkit.solve.runner import LargeEvaluator, PolicyEvaluator
+from stratkit.solve.runner import Keeping, LargeEvaluator, PolicyEvaluator
 
 
 def large_of(name: str) -> LargeGame[Any]:
@@ -37,8 +37,8 @@ def test_small_games_come_to_the_same(name: str, tmp_path: pathlib.Path) -> None
     """Uniform play, and a network."""
     path, tree, large = tmp_path / "net", tree_of(name), large_of(name)
     save_network(path, "mlp:8", tree.game)
-    of_tree = PolicyEvaluator(tree, ProgressLine, warn)
-    of_walk = LargeEvaluator(large, ProgressLine, warn)
+    of_tree = PolicyEvaluator(tree, ProgressLine, warn, keeping=Keeping(pairs=True))
+    of_walk = LargeEvaluator(large, ProgressLine, warn, Keeping(pairs=True))
     network = str(path), parse_player(str(path))
     for text, policy in (network, ("uniform", None)):
         (expected,) = of_tree.entries(text, policy)
@@ -51,6 +51,10 @@ def test_small_games_come_to_the_same(name: str, tmp_path: pathlib.Path) -> None
         if text != "uniform":
             alike = evaluate(tree, tree.uniform()).nash_conv
             assert abs(found.result.nash_conv - alike) > 1e-4
+    for expected, found in zip(of_tree.pairs(), of_walk.pairs(), strict=True):
+        assert (found.name, found.opponent) == (expected.name, expected.opponent)
+        assert found.result.value == pytest.approx(expected.result.value, abs=1e-7)
+        assert found.result.best == pytest.approx(expected.result.best, abs=1e-7)
 
 
 def test_a_network_of_phantom_tic_tac_toe(tmp_path: pathlib.Path) -> None:

@@ -32,6 +32,8 @@ MADE = [
     "episodes.eps",
     "examples.pbs",
     "games.jsonl",
+    "kuhn.response",
+    "kuhn.table",
     "policy.safetensors",
     "searched.eps",
     "sliced.eps",
