@@ -16,7 +16,7 @@ from stratkit.errors import UsageError, nearest
 from stratkit.models.shipped import SHIPPED
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
-from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
+from stratkit.players.spec import MIX, PlayerKind, PlayerSpec, split_options
 from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
 
 # For who wants to play and not to choose: the best search of those tried, at most a second a move.
@@ -48,13 +48,15 @@ HEURISTIC = PlayerKind(
 )
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
+# A file that somebody else wrote may name classes.
+MIXTURE = PlayerKind("mixtures", prefix=MIX, runs_code=True)
 NETWORK = PlayerKind(
     "networks",
     words=SHIPPED,
     options=NetworkOptions,
     presets={**PRESETS, **SEARCH_PRESETS, "strong": STRONG},
 )
-KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, MIXTURE, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

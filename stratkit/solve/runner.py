@@ -104,10 +104,10 @@ def _parse(text: str, read_player: ReadPlayer) -> PlayerSpec | tuple[str, int] |
         return None
     if solver := parse_solver(text):
         return solver
-    from stratkit.players.registry import NETWORK, RANDOM
+    from stratkit.players.registry import MIXTURE, NETWORK, RANDOM
 
     spec = read_player(text)
-    if spec.kind is NETWORK or (spec.kind is RANDOM and spec.options):
+    if spec.kind in (MIXTURE, NETWORK) or (spec.kind is RANDOM and spec.options):
         return spec
     raise UsageError("not a policy that can be evaluated", text=text)
 
@@ -197,8 +197,10 @@ class LargeEvaluator(Evaluator[Any]):
         return Entry(name, text, step, self._large.evaluate(policies[0], self._progress))
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
-        from stratkit.players.registry import NETWORK
+        from stratkit.players.registry import MIXTURE, NETWORK
 
+        if spec.kind is MIXTURE:
+            raise InputError(f"{self.game.name} is too large for mixtures", text=text)
         network = spec.kind is NETWORK
         if (spec.options.searching if network else spec.options) or not (
             spec.options.post.of_single_actions
@@ -236,8 +238,11 @@ class PolicyEvaluator(Evaluator[Vector]):
         return solver.solution()
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
-        from stratkit.players.registry import NETWORK
+        from stratkit.players.registry import MIXTURE, NETWORK
 
+        if spec.kind is MIXTURE:
+            yield self._mixed(text, spec)
+            return
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
         post = network and not spec.options.post.of_single_actions
@@ -251,6 +256,26 @@ class PolicyEvaluator(Evaluator[Vector]):
             yield from (self._searched(text, replace(spec, spec=path)) for path in _paths(spec))
         else:
             yield from self._checkpoints(text, spec, min(ROWS, len(self._distinct[0])))
+
+    def _mixed(self, text: str, spec: PlayerSpec) -> Entry:
+        """The behaviour strategy that plays as the mixture of its members does (Kuhn 1953)."""
+        from stratkit.players.baselines import RandomPlayer
+        from stratkit.players.factory import open_player
+        from stratkit.players.mixture import MixturePlayer
+        from stratkit.players.network import NetworkPlayer
+
+        contestant, reach = open_player(spec, self.game, 0, ROWS), np.zeros(len(self._uniform()))
+        assert isinstance(contestant.player, MixturePlayer)
+        for member, weight in contestant.player.weighted:
+            if isinstance(member, NetworkPlayer):
+                policy = self._of_network(member)
+            elif isinstance(member, RandomPlayer):
+                policy = self._uniform()
+            else:
+                what = "of a mixture, random and networks without a search can be evaluated"
+                raise UsageError(what, text=spec.spec)
+            reach += weight * self.tree.reach(policy)[1:]
+        return self._entry(contestant.name, text, None, from_reach(self.tree, reach))
 
     def _searched(self, text: str, spec: PlayerSpec) -> Entry:
         """The mean policy of repeated searches of one player, each with a seed of its own."""
