@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stratkit.declared import options_text
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, error_context, nearest_or_all, shown
+from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, shown
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
@@ -313,10 +313,10 @@ def open_mixture(spec: PlayerSpec, game: Game, context: OpenContext) -> Contesta
 def open_member(member: Member, game: Game, context: OpenContext) -> Contestant[Player]:
     """A member of a mixture. `InputError`: it does not play the game, or plays matches only."""
     try:
-        with error_context(member.file, f"line {member.line}"):
-            return open_player(member.player, game, context.seed, context.rows)
-    except UsageError as error:
-        raise InputError(error.what, file=error.file, where=error.where, text=error.text) from None
+        return open_player(member.player, game, context.seed, context.rows)
+    except StratkitError as error:
+        where = f"line {member.line}"
+        raise InputError(str(error), file=member.file, where=where) from None
 
 
 # The kinds of players that play anywhere. Those of rooms above play matches.

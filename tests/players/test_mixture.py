@@ -170,6 +170,7 @@ def test_in_a_match(tmp_path: pathlib.Path) -> None:
         (None, "match: {0}: No such file or directory"),
         (".5 random\n.5 human\n", "match: {0}: line 2: people play matches, and nothing else: "
          "'human'"),
+        ("1 barrage\n", "match: {0}: line 1: barrage: a policy for barrage, not for kuhn"),
         (".5 raider\n.5 random\n", "match: {0}: line 1: raider does not play kuhn: 'raider'"),
     ],
 )  # fmt: skip
