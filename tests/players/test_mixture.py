@@ -9,9 +9,12 @@ import pathlib
 import numpy as np
 import pytest
 
+from nets.drawn import drawn
 from running import ROOT, run
 from stratkit.engine import Game, Tree
 from stratkit.errors import InputError
+from stratkit.models.trained_network import load
+from stratkit.nets import build
 from stratkit.players.baselines import RandomPlayer
 from stratkit.players.factory import open_player
 from stratkit.players.mixture import MixturePlayer, ValuedMixturePlayer, mixed, read_mixture
@@ -20,6 +23,7 @@ from stratkit.players.registry import MIXTURE, parse_player
 from stratkit.players.spec import path_text
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import best_response, evaluate
+from stratkit.storage.checkpoints import save_checkpoint
 from stratkit.storage.episodes import EpisodeReader
 
 
@@ -205,6 +209,30 @@ def test_it_is_judged_as_its_behaviour_strategy() -> None:
         mine = np.repeat(tree.players == player, np.diff(tree.first))
         each = [evaluate(tree, np.where(mine, best, p)).value for p in policies]
         assert value == pytest.approx(np.dot(weights, each) * (1, -1)[player])
+
+
+def test_exploit_judges_networks_drawn(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a best response wins from the average of their reaches, which is the mixture's."""
+    monkeypatch.chdir(tmp_path)
+    game = Game("kuhn")
+    tree, reach = Tree(game), np.zeros(0)
+    observations, legal, which = tree.distinct_views()
+    for name, seed, weight in (("a", 1, 0.75), ("b", 2, 0.25)):
+        weights = drawn(build("mlp:8", game, seed)).state_dict()
+        about = {"game": "kuhn", "rules": game.rules, "net": "mlp:8"}
+        counts = {"step": seed, "episodes": 0, "batch": 4, "networks": ["online"]}
+        tensors = {f"online/{key}": 3 * x.numpy() for key, x in weights.items()}
+        save_checkpoint(name, tensors, {**about, **counts})
+        policy = tree.flat(load(name).policy(observations, legal)[which])
+        reach = weight * tree.reach(policy) + (reach if len(reach) else 0)
+    pathlib.Path("pool").write_text(".75 a\n.25 b\n")
+    done = run("exploit", "--json", "kuhn", "mix=pool", "a", "b")
+    assert done.status == 0, done.err
+    mixture, *alone = [policy["nash_conv"] for policy in json.loads(done.out)["policies"]]
+    assert mixture == pytest.approx(sum(best_response(tree, k, reach)[0] for k in (0, 1)))
+    assert min(abs(mixture - one) for one in alone) > 0.01
 
 
 def test_exploit_takes_a_mixture(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
