@@ -37,9 +37,8 @@ POLL = 0.001  # seconds between looks at the learner, while there is nothing to 
 
 class Actor:
     """Plays the games that the options ask for. `say` shows remarks, `warn` what cannot wait,
-    `note` what only some want to know. Opens
-    a fixed policy and its opponents at once, so that the header is known; a learner's policy may
-    not be there yet."""
+    `note` what only some want to know. Opens a fixed policy and its opponents at once, so that the
+    header is known; a learner's policy may not be there yet."""
 
     def __init__(
         self, options: SelfplayOptions, say: Say, warn: Say, note: Say = lambda text: None

@@ -1,7 +1,7 @@
 """Whom the policy of self-play meets: its opponents by turns, or by how much they still beat it.
 
-Players are indices of a table: 0 is the policy, frozen players follow. A *meeting* is one game from
-each seat, against the same opponent.
+Players are indices of a table: 0 is the policy, frozen players follow. The policy has one game from
+each seat against an opponent, then it meets the next one.
 """
 
 from __future__ import annotations

@@ -86,9 +86,9 @@ def _lines(data: bytes) -> list[tuple[int, str]]:
 
 def _member(text: str, read_player: ReadPlayer) -> tuple[float, PlayerSpec]:
     """The weight and the PLAYER of a line."""
-    weight, _, player = text.partition(" ")
+    weight, *player = text.split(None, 1)
     try:
-        return WEIGHT.read(weight), read_player(player.strip())
+        return WEIGHT.read(weight), read_player("".join(player))
     except ValueError:
         what = f"WEIGHT PLAYER is needed; a weight is {WEIGHT.needed}"
         raise InputError(what, text=weight) from None

@@ -90,6 +90,19 @@ def test_who_was_beaten_is_met_again_and_old_results_are_forgotten() -> None:
     assert pool.scores[1] < 0.05
 
 
+def test_results_count_in_the_order_of_their_games() -> None:
+    """Not in that in which they come: the average weighs the later ones more."""
+    found = []
+    for numbers in ([400, 401, 402, 403], [403, 401, 400, 402]):
+        pool, _ = a_pool()
+        for k in range(0, 400, 4):
+            pool.note(games([k, k + 1, k + 2, k + 3], [1, 1, 1, 1], [1.0, 0.0, 1.0, 0.0]))
+        for number in numbers:
+            pool.note(games([number], [1], [float(number < 402)]))
+        found.append(pool.scores[1])
+    assert found[0] == found[1] < 0.5
+
+
 def test_equal_seeds_give_equal_games_whatever_the_slots_and_threads() -> None:
     whole = here(*PLAYED, "--by-score", 20)
     assert whole.status == 0

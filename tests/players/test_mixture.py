@@ -89,7 +89,7 @@ def test_members_are_drawn_by_their_weights_and_for_each_side_by_itself() -> Non
 
 def test_a_mixture_of_mixtures_has_all_their_members(tmp_path: pathlib.Path) -> None:
     inner, outer = tmp_path / "inner,a=b", tmp_path / "outer"
-    inner.write_text("# of two\n\n.5 random\n.5   name=a b,raider\n")
+    inner.write_text("# of two\n\n.5\trandom\n.5   name=a b,raider\n")
     outer.write_text(f".25 heuristic\n.75 mix={inner}\n")
     members = read_mixture(str(outer), parse_player)
     found = [(one.weight, one.player.name, one.player.spec) for one in members]
