@@ -48,6 +48,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 CERTAIN = 0.999  # probabilities above are of what is known
+MOST_BYTES = 2**25  # of embeddings that are remembered
 HIDDEN, MET = 16, OUTCOMES + 2  # as in `fromto`
 DEPLOYMENT_HIDDEN = 64  # as in `deployment`
 
@@ -220,21 +221,45 @@ class Views(NamedTuple):
 
 
 class Embedding(NamedTuple):
-    """Of m positions.
+    """Of m positions, each in a row of k.
 
-    squares   float32 [m, S, C]
-    counts    float32 [m, 51]
+    squares   float32 [k, S, C]
+    counts    float32 [k, 51]
+    rows      int64 [m]
     """
 
     squares: Float32s
     counts: Float32s
-
-    def take(self, rows: Int64s) -> Embedding:
-        """These rows, int64 [m]."""
-        return Embedding(self.squares[rows], self.counts[rows])
+    rows: Int64s
 
 
-_NOTHING = Embedding(np.empty(0, np.float32), np.empty(0, np.float32))
+class Positions:
+    """Embeddings of the positions that were seen since there was room."""
+
+    def __init__(self, squares: int, channels: int) -> None:
+        most = MOST_BYTES // (4 * squares * channels)
+        self.squares = np.empty((most, squares, channels), np.float32)
+        self.counts = np.empty((most, COUNTS), np.float32)
+        self.places: dict[bytes, int] = {}
+
+    def new(self, keys: list[bytes]) -> list[int]:
+        """Which of these positions have no row."""
+        return [i for i, key in enumerate(keys) if key not in self.places]
+
+    def have_room(self, positions: int) -> bool:
+        """For so many more."""
+        return len(self.places) + positions <= len(self.squares)
+
+    def add(self, keys: list[bytes], embedding: Embedding) -> None:
+        """The embedding of these positions, each in its own row."""
+        begin, end = len(self.places), len(self.places) + len(keys)
+        self.squares[begin:end], self.counts[begin:end] = embedding.squares, embedding.counts
+        self.places.update(zip(keys, range(begin, end), strict=True))
+
+    def embedding(self, keys: list[bytes]) -> Embedding:
+        """Of positions that all have a row."""
+        rows = np.array([self.places[key] for key in keys])
+        return Embedding(self.squares, self.counts, rows)
 
 
 class OnnxFromTo:
@@ -245,6 +270,7 @@ class OnnxFromTo:
 
         self.shape, self.squares = shape, shape[1] * shape[2]
         self.deploy = weights[f"{prefix}deploy"]
+        self.channels = len(weights[f"{prefix}place"])
         self.torso = onnx_graph.fromto_torso(weights, prefix)
         self.policy = onnx_graph.fromto_policy(weights, prefix)
         self.critic = onnx_graph.fromto_value(weights, prefix)
@@ -274,42 +300,42 @@ class OnnxFromTo:
         planes, counts = _features(packed, self.shape, pub)
         board = np.moveaxis(planes, 1, -1).reshape(len(packed), self.squares, FEATURES)
         (squares,) = self.torso.run(None, {"board": board, "counts": counts})
-        return Embedding(squares, counts)
+        return Embedding(squares, counts, np.arange(len(packed)))
 
     def embed_after(self, views: Views, before: Any) -> tuple[Embedding, Any]:
-        """As of `Network`. The positions of pieces that were selected a moment ago are
-        remembered."""
-        places, known = before or ({}, _NOTHING)
+        """As of `Network`. Positions are remembered as long as there is room: those of pieces that
+        were selected a moment ago, and those to which rollouts come again."""
         keys = [row.tobytes() for row in views.packed]
-        at = np.array([places.get(key, -1) for key in keys])
-        new = np.flatnonzero(at < 0)
-        if len(new) == len(at):
-            embedding = self._embed_side_by_side(views.packed)
-        else:
-            embedding = known.take(at)
-            if len(new):
-                more = self._embed_side_by_side(views.packed[new])
-                for all_, some in zip(embedding, more, strict=True):
-                    all_[new] = some
-        return embedding, (dict(zip(keys, range(len(keys)), strict=True)), embedding)
+        known = before or Positions(self.squares, self.channels)
+        new = known.new(keys)
+        if not known.have_room(len(new)):
+            known.places.clear()
+            new = known.new(keys)
+        if not known.have_room(len(new)):
+            return self._embed_side_by_side(views.packed), known
+        if new:
+            more = self._embed_side_by_side(views.packed[new])
+            known.add([keys[i] for i in new], more)
+        return known.embedding(keys), known
 
     def _embed_side_by_side(self, packed: Bytes) -> Embedding:
-        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)), None)
-        return Embedding(*map(np.concatenate, zip(*parts, strict=True)))
+        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)))
+        squares, counts, _ = map(np.concatenate, zip(*parts, strict=True))
+        return Embedding(squares, counts, np.arange(len(packed)))
 
     def logits(self, embedding: Embedding, views: Views, legal: Bytes) -> Float32s:
         """Logits float32 [n, A], -inf where `legal`, uint8 [n, A], is 0."""
         view, square = np.nonzero(legal)
-        part = views.part[view]
+        part, position = views.part[view], embedding.rows[views.position]
         met = views.outcomes[view, square]
         met = np.concatenate([met, met[:, :2] > np.float32(CERTAIN)], 1)
         given = {
             "rows": embedding.squares.reshape(-1, embedding.squares.shape[2]),
-            "chosen": views.position * self.squares + views.square,
+            "chosen": position * self.squares + views.square,
             "target": (views.part == TARGET)[:, None],
             "none": (views.part == DEPLOY).astype(np.int64),
             "view": view,
-            "at": views.position[view] * self.squares + square,
+            "at": position[view] * self.squares + square,
             "part": part[:, None],
             "met": met,
         }
@@ -322,8 +348,8 @@ class OnnxFromTo:
     def value(self, embedding: Embedding, views: Views) -> Float32s:
         """Values float32 [n] for the acting side."""
         given = {
-            "squares": embedding.squares,
-            "counts": embedding.counts,
+            "squares": embedding.squares[embedding.rows],
+            "counts": embedding.counts[embedding.rows],
             "position": views.position,
             "chosen": views.position * self.squares + views.square,
             "target": (views.part == TARGET).astype(np.float32)[:, None],
