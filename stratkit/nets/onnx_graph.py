@@ -101,6 +101,8 @@ def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSes
     x = graph.node("Relu", graph.node("Add", x, everywhere))
     x = graph.node("Transpose", x, perm=[0, 2, 1])
     x = graph.node("Reshape", x, graph.constant("planes", np.array([0, 0, height, width])))
+    # Changes nothing but the layout: the library then keeps its own through all blocks.
+    x = graph.node("MaxPool", x, kernel_shape=[1, 1])
     for block in range(_blocks(graph.weights)):
         first = graph.node("Relu", graph.convolution(x, f"blocks.{block}.first"))
         x = graph.node("Add", x, graph.convolution(first, f"blocks.{block}.second"))

@@ -320,12 +320,20 @@ class OnnxFromTo:
 
     def _embed_side_by_side(self, packed: Bytes) -> Embedding:
         parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)))
+        if len(parts) == 1:
+            return parts[0]
         squares, counts, _ = map(np.concatenate, zip(*parts, strict=True))
         return Embedding(squares, counts, np.arange(len(packed)))
 
     def logits(self, embedding: Embedding, views: Views, legal: Bytes) -> Float32s:
         """Logits float32 [n, A], -inf where `legal`, uint8 [n, A], is 0."""
         view, square = np.nonzero(legal)
+        logits = np.full(legal.shape, -np.inf, np.float32)
+        logits[view, square] = self.scores(embedding, views, view, square)
+        return logits
+
+    def scores(self, embedding: Embedding, views: Views, view: Int64s, square: Int64s) -> Float32s:
+        """Logits float32 [k] of the actions of a `view`, int64 [k], on a `square`, int64 [k]."""
         part, position = views.part[view], embedding.rows[views.position]
         met = views.outcomes[view, square]
         met = np.concatenate([met, met[:, :2] > np.float32(CERTAIN)], 1)
@@ -340,10 +348,8 @@ class OnnxFromTo:
             "met": met,
         }
         (scores,) = self.policy.run(None, given)
-        scores = scores + self.deploy[views.to_place[view], square] * (part == DEPLOY)
-        logits = np.full(legal.shape, -np.inf, np.float32)
-        logits[view, square] = scores
-        return logits
+        found: Float32s = scores + self.deploy[views.to_place[view], square] * (part == DEPLOY)
+        return found
 
     def value(self, embedding: Embedding, views: Views) -> Float32s:
         """Values float32 [n] for the acting side."""
@@ -365,7 +371,7 @@ class Seen(NamedTuple):
     play         the others
     plays        bool [n], which these are
     mirrored     bool [n], which views are mirror images
-    like_image   bool [n, S], of views that place the flag, the squares on the left
+    like_image   bool, of views that deploy: where the flag may be placed, the squares on the left
     """
 
     deployment: Float32s
@@ -392,37 +398,42 @@ class OnnxMirrored:
 
     def prepare(self, packed: Bytes, pub: Float32s | None = None) -> Seen:
         """As of `Network`."""
-        seen, mirrored, like_image = self._see(packed)
         plays = packed[:, PHASE] != 1
+        seen, mirrored = self._see(packed)
         if pub is not None:
             pub = np.where(mirrored[:, None, None, None], pub[..., ::-1], pub)[plays]
         play = self.play.prepare(seen[plays], pub)
-        return Seen(self._kinds(seen[~plays]), play, plays, mirrored, like_image)
+        deploys = seen[~plays]
+        places_flag = self.mirrors & (deploys[:, TO_PLACE] == FLAG)
+        return Seen(self._kinds(deploys), play, plays, mirrored, places_flag[:, None] & self.left)
 
-    def _see(self, packed: Bytes) -> tuple[Bytes, Bools, Bools]:
-        """The observations as the network sees them, and the last two of `Seen`."""
+    def _see(self, packed: Bytes) -> tuple[Bytes, Bools]:
+        """The observations as the network sees them, and which of them are mirror images."""
         if not self.mirrors:
-            return packed, np.zeros(len(packed), bool), np.zeros((len(packed), self.squares), bool)
-        own_flag = (packed[:, CELLS:] & (PIECE | SIDE | TYPE)) == PIECE | FLAG
-        mirrored = (own_flag & self.left).any(1)
-        places_flag = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
+            return packed, np.zeros(len(packed), bool)
+        _, height, width = self.shape
+        left = packed[:, CELLS:].reshape(-1, height, width)[:, :, : width // 2]
+        own_flag = (left & (PIECE | SIDE | TYPE)) == PIECE | FLAG
+        mirrored = own_flag.any((1, 2))
         seen = packed.copy()
         seen[mirrored] = self.reflected(packed[mirrored])
-        return seen, mirrored, places_flag[:, None] & self.left
+        return seen, mirrored
 
     def reflected(self, packed: Bytes) -> Bytes:
         """The observations of the mirror images, uint8 [n, 172 + S]."""
         other = np.arange(256, dtype=np.uint8)
         other[: self.squares] = self.image  # and what is no square stays as it is
         mirrored = packed.copy()
-        mirrored[:, CELLS:] = packed[:, CELLS:][:, self.image]
+        files = packed[:, CELLS:].reshape(-1, *self.shape[1:])[:, :, ::-1]
+        mirrored[:, CELLS:] = files.reshape(len(packed), self.squares)
         mirrored[:, SELECTED] = other[packed[:, SELECTED]]
         plies = mirrored[:, MOVES:CELLS].reshape(-1, SHOWN_PLIES, 3)
         plies[:, :, :2] = other[plies[:, :, :2]]
         mirrored[:, MOVES:CELLS] = plies.reshape(len(packed), CELLS - MOVES)
-        bits = np.unpackbits(packed[:, ONLY_ATTACKS:MOVES], axis=1, bitorder="little")
-        turned = bits[:, other[: bits.shape[1]]]
-        mirrored[:, ONLY_ATTACKS:MOVES] = np.packbits(turned, axis=1, bitorder="little")
+        if packed[:, ONLY_ATTACKS:MOVES].any():
+            bits = np.unpackbits(packed[:, ONLY_ATTACKS:MOVES], axis=1, bitorder="little")
+            turned = bits[:, other[: bits.shape[1]]]
+            mirrored[:, ONLY_ATTACKS:MOVES] = np.packbits(turned, axis=1, bitorder="little")
         return mirrored
 
     def _kinds(self, packed: Bytes) -> Float32s:
@@ -445,19 +456,22 @@ class OnnxMirrored:
 
     def logits(self, embedding: Embedding | None, inputs: Seen, legal: Bytes) -> Float32s:
         """As of `Mirrored`."""
-        reflected = legal[:, self.image]
-        allowed = np.where(inputs.mirrored[:, None], reflected, legal)
-        allowed |= reflected * inputs.like_image[:, self.image]
-        logits = np.zeros(legal.shape, np.float32)
+        logits = np.full(legal.shape, -np.inf, np.float32)
+        if embedding is not None:
+            rows = np.flatnonzero(inputs.plays)
+            view, square = np.nonzero(legal[rows])
+            seen = np.where(inputs.mirrored[rows][view], self.image[square], square)
+            scores = self.play.scores(embedding, inputs.play, view, seen)
+            logits[rows[view], square] = scores
         if len(inputs.deployment):
             (placed,) = self.deployment.run(["logits"], {"kinds": inputs.deployment})
-            logits[~inputs.plays, : self.zone] = placed
-        if embedding is not None:
-            logits[inputs.plays] = self.play.logits(embedding, inputs.play, allowed[inputs.plays])
-        turned = np.where(
-            inputs.mirrored[:, None] | inputs.like_image, logits[:, self.image], logits
-        )
-        return np.where(legal != 0, turned, np.float32(-np.inf))
+            deploys = ~inputs.plays
+            zone = np.zeros((len(placed), self.squares), np.float32)
+            zone[:, : self.zone] = placed
+            turns = inputs.mirrored[deploys][:, None] | inputs.like_image
+            zone = np.where(turns, zone[:, self.image], zone)
+            logits[deploys] = np.where(legal[deploys] != 0, zone, np.float32(-np.inf))
+        return logits
 
     def value(self, embedding: Embedding | None, inputs: Seen) -> Float32s:
         """As of `Network`."""

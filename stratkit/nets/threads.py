@@ -15,6 +15,7 @@ from stratkit.threads import search_threads
 ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
 BLOCK = 64  # rows that a network computes at a time: more leave the caches, fewer cost more each
 MIN_ROWS = 16  # rows that are worth another thread
+SWITCH_SECONDS = 5e-4  # a thread that comes back to Python waits no longer for another one
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -60,6 +61,8 @@ _of_pool = threading.local()  # `its`: the thread is one of a pool
 @functools.cache
 def _pool(threads: int, with_torch: bool) -> ThreadPoolExecutor:
     """All players share it: games with programs, which have threads of their own, need no more."""
+
+    sys.setswitchinterval(SWITCH_SECONDS)
 
     def begin() -> None:
         _of_pool.its = True
