@@ -61,6 +61,19 @@ def test_logits_and_values_are_those_of_torch(name: str, net: str) -> None:
         assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
+def test_without_vectors_the_library_computes_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Game("barrage")
+    views = views_of_games(game, 1, seed=3, longest=60)
+    weights = weights_of("fromto:16x2", game)
+    network = OnnxNetwork("fromto:16x2", game, weights)
+    found = by_onnx(network, views.observations, views.legal)
+    monkeypatch.setattr(onnx_network, "residual_lanes", lambda channels: 1)
+    network = OnnxNetwork("fromto:16x2", game, weights)
+    assert network.made.blocks is None
+    for one, other in zip(by_onnx(network, views.observations, views.legal), found, strict=True):
+        assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_networks_have_the_same_logits(name: str) -> None:
     model = open_model(name)
