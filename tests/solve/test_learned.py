@@ -205,13 +205,15 @@ def test_the_player_stays_as_it_was_and_its_weights_begin(tmp_path: pathlib.Path
     assert (done.status, done.error_line) == (1, f"{wanted} now")
 
 
-def test_settings_of_train_choose_the_learner(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "ppo.toml").write_text('algorithm = "ppo"\nbatch = 16\nnet = "mlp:8"\n')
-    words = ("kuhn", "random", "--learn", 1, "--out", "out", "-n", 2, "--weights", "none")
-    done = run("exploit", *words, "--config", "ppo.toml", cwd=tmp_path)
-    assert done.status == 0, done.err
+def test_settings_of_train_choose_the_learner_and_rules_hold(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "ppo.toml").write_text('algorithm = "ppo"\nbatch = 4\nnet = "plain:8x1"\n')
+    words = ("nano", "random", "--learn", 1, "--out", "out", "-n", 2, "--weights", "none")
+    done = run("exploit", *words, "--config", "ppo.toml", "--open", "flag", "-q", cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
     metadata = read_metadata(tmp_path / "out/seed-1-step-1.safetensors")
-    assert (metadata["algorithm"], metadata["net"], metadata["batch"]) == ("ppo", "mlp:8", 16)
+    assert (metadata["algorithm"], metadata["net"], metadata["batch"]) == ("ppo", "plain:8x1", 4)
+    header = json.loads((tmp_path / "out/seed-1-step-1.jsonl").read_text().splitlines()[0])
+    assert metadata["rules"]["open"] == header["rules"]["open"] == 1
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -268,6 +270,19 @@ def test_a_command_that_fails_says_why_and_leaves_nothing(tmp_path: pathlib.Path
     done = run("exploit", *words, cwd=tmp_path)
     wanted = "exploit: seed 1 cannot learn: selfplay: heuristic does not play kuhn: 'heuristic'"
     assert (done.status, done.error_line, os.listdir(tmp_path)) == (1, wanted, [])
+
+
+def test_a_match_goes_on_where_it_was_stopped(learned: Learned) -> None:
+    folder, report = learned
+    record = folder / "seed-2-step-100.jsonl"
+    whole = record.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    record.write_bytes(b"".join(lines[:3001]) + lines[3001][:20])
+    done = run("exploit", *LEARN, "--out", folder, "--json")
+    assert done.status == 0, done.err
+    assert record.read_bytes().splitlines(keepends=True)[:3001] == lines[:3001]
+    assert sorted(record.read_bytes().splitlines()) == sorted(whole.splitlines())
+    assert json.loads(done.out)["marks"] == report["marks"]
 
 
 def test_less_is_not_learned_again(learned: Learned) -> None:
