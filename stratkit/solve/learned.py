@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from stratkit.engine import Game
 from stratkit.engine.phantom import view_numbers
 from stratkit.engine.tree import certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say, UsageError, counted, printable
-from stratkit.learn.algorithm_kinds import algorithm_kind
-from stratkit.learn.config import RNAD
+from stratkit.learn.config import ALGORITHMS, RNAD
 from stratkit.models.shipped import weights_file
-from stratkit.pictures import form_of
+from stratkit.pictures import form_of, new_figure
 from stratkit.players.registry import KINDS, NETWORK, RANDOM, parse_player
 from stratkit.players.spec import PlayerSpec, ReadPlayer
 from stratkit.solve.curve import LearnedReport, Mark, Measurement
@@ -33,6 +32,7 @@ from stratkit.solve.exploiters import (
     open_exploiters,
 )
 from stratkit.solve.options import GAMES, NOTHING, OWN, LearnOptions
+from stratkit.solve.plot import plot_learned
 from stratkit.solve.runner import ExploitOptions, OpenProgress, run_exploit
 from stratkit.solve.solver import parse_solver
 from stratkit.storage.streams import open_output
@@ -70,17 +70,26 @@ def run_learned(
     settings = exploiter_settings(learning.config, game, net, weights, learning.only)
     games = learning.games or GAMES[game.actions_per_ply > 1]
     setup = ExploiterSetup(game.name, game.rules, text, weights, learning.only, games, settings)
-    with open_exploiters(learning.out, game, spec, setup, source) as exploiters:
+    with (
+        open_exploiters(learning.out, game, spec, setup, source) as exploiters,
+        _open_picture(options) as picture,
+    ):
         exact = _exact(exploiters.frozen, game, options, progress)
         marks = list(_Curve(exploiters, learning, progress, say).marks())
         spent = exploiters.spent(learning.seeds or (1,))
-    report = LearnedReport(options.game, text, marks, spent, exact)
-    if options.plot is not None:
-        from stratkit.solve.plot import plot_learned
-
-        with open_output(options.plot, options.force, binary=True) as stream:
-            plot_learned(report, stream, form_of(options.plot))
+        report = LearnedReport(options.game, text, marks, spent, exact)
+        if picture:
+            plot_learned(report, picture, form_of(options.plot or ""))
     return report
+
+
+def _open_picture(options: ExploitOptions) -> AbstractContextManager[IO[bytes] | None]:
+    """The picture, if there is to be one: before hours of learning, not after them. `InputError`:
+    there can be none."""
+    if options.plot is None:
+        return nullcontext()
+    new_figure(1, 1)  # which needs matplotlib
+    return open_output(options.plot, options.force, binary=True)
 
 
 def _frozen(text: str, read_player: ReadPlayer) -> PlayerSpec:
@@ -98,8 +107,8 @@ def _plays(metadata: Mapping[str, Any]) -> bool:
     """Whether these are of a network that plays."""
     if not metadata:
         return False
-    batches = algorithm_kind(metadata.get("algorithm") or RNAD).batches
-    return not (batches.examples or batches.hidden)
+    kind = ALGORITHMS.get(metadata.get("algorithm") or RNAD)  # None: the user's own
+    return kind is None or not (kind.batches.examples or kind.batches.hidden)
 
 
 def _exact(

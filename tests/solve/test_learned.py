@@ -144,9 +144,9 @@ def until(holds: Any, what: str) -> None:
 def test_a_stop_leaves_no_process_and_the_same_command_goes_on(
     number: int, tmp_path: pathlib.Path
 ) -> None:
-    folder = tmp_path / "exploiters"
-    words = ("kuhn", "uniform", "--out", folder, "-n", 2, "--seeds", "7,8")
-    metrics = [folder / f"seed-{seed}/metrics.jsonl" for seed in (7, 8)]
+    folder, seeds = tmp_path / "exploiters", [1, 2] if number == signal.SIGTERM else [1]
+    words = ("kuhn", "uniform", "--out", folder, "-n", 2, "--seeds", len(seeds))
+    metrics = [folder / f"seed-{seed}/metrics.jsonl" for seed in seeds]
     asked = command_line("exploit", *words, "--learn", 100_000, "--jobs", 2)
     with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         until(lambda: all(path.exists() and path.stat().st_size for path in metrics), "no step")
@@ -165,7 +165,7 @@ def test_a_stop_leaves_no_process_and_the_same_command_goes_on(
     done = run("exploit", *words, "--learn", more, "--json")
     assert done.status == 0, done.err
     mark = json.loads(done.out)["marks"][-1]
-    assert [one["step"] for one in mark["exploiters"]] == [more, more]
+    assert [one["step"] for one in mark["exploiters"]] == [more] * len(seeds)
     for path in metrics:
         lines = [json.loads(line)["step"] for line in path.read_text().splitlines()]
         assert lines == list(range(1, more + 1))
@@ -283,6 +283,17 @@ def test_a_match_goes_on_where_it_was_stopped(learned: Learned) -> None:
     assert record.read_bytes().splitlines(keepends=True)[:3001] == lines[:3001]
     assert sorted(record.read_bytes().splitlines()) == sorted(whole.splitlines())
     assert json.loads(done.out)["marks"] == report["marks"]
+
+
+def test_a_picture_that_is_there_is_told_of_before_anything_is_learned(
+    tmp_path: pathlib.Path,
+) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "x.png").write_bytes(b"there")
+    words = ("kuhn", "uniform", "--learn", 1, "--out", "y", "--plot", "x.png")
+    done = run("exploit", *words, cwd=tmp_path)
+    assert done.status == 1 and "x.png: exists already" in done.error_line
+    assert os.listdir(tmp_path) == ["x.png"]
 
 
 def test_less_is_not_learned_again(learned: Learned) -> None:
