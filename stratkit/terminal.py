@@ -1,9 +1,9 @@
-"""What fits into a line of a terminal."""
+"""Text as a terminal shows it: what fits into a line, and tables."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 CLEAR_LINE = "\r\x1b[K"
 
@@ -18,6 +18,18 @@ def fitting(fields: Iterable[str], width: int) -> str:
             break
         line = longer
     return line
+
+
+def aligned(rows: Sequence[Sequence[str]], words: Container[int]) -> list[str]:
+    """Rows of cells as lines: the columns `words` to the left, those of numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i in words else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def size() -> os.terminal_size:

@@ -68,7 +68,7 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
 def test_a_self_play_that_cannot_begin_ends_it(
     tmp_path: pathlib.Path, environment: dict[str, str]
 ) -> None:
-    made = ("run", "barrage", "barrage-easy", "plain:20x2")
+    made = ("run", "barrage", "barrage-easy", "fromto+deployment")  # the net of its weights
     more = {**environment, "TRAIN": "--batch 8 -q", "POOL": "nowhere"}
     done = subprocess.run(
         [SCRIPT, *made], cwd=tmp_path, env=more, capture_output=True, timeout=PATIENCE, check=False

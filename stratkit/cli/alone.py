@@ -10,11 +10,12 @@ from click.core import ParameterSource
 from stratkit.cli.messages import is_talkative, warn
 from stratkit.cli.options import read_player
 from stratkit.errors import UsageError, printable
+from stratkit.match.options import RULES
 from stratkit.storage.streams import read_line
 
 CHECKED_PLIES = 200  # of a game that --check plays
 # What may be given with --serve and --check.
-ALONE = {"serve", "check", "game", "seed", "two_squares", "more_squares", "max_plies", "max_quiet"}
+ALONE = {"serve", "check", "game", "seed", *RULES} - {"open"}
 
 
 def check_options(ctx: click.Context) -> None:

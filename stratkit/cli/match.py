@@ -23,7 +23,7 @@ from stratkit.cli.tool import Tool, run
 from stratkit.declared import Kind, one_of, whole
 from stratkit.errors import error_context
 from stratkit.match import PLAYERS
-from stratkit.match.options import MatchOptions
+from stratkit.match.options import RULES, MatchOptions
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
 
@@ -45,6 +45,7 @@ LIMIT = Kind(
     lambda text: 0 if text == "off" else _PLIES.read(text),
     lambda plies: plies,
 )
+_NUMBERS = {"off": 0, "on": 1, "3": 3, "5": 5}  # of words, as rules have them
 
 # The rules that a match may change.
 rule_options = options(
@@ -55,17 +56,12 @@ rule_options = options(
     ),
     option("--more-squares", "Whether endless chases are illegal.", one_of("on", "off")),
     option("--max-plies N|off", "Draw after N plies.", LIMIT),
-    option(
-        "--max-no-attack N|off", "Draw after N plies without an attack.", LIMIT, name="max_quiet"
-    ),
+    option("--max-no-attack N|off", "Draw after N plies without an attack.", LIMIT),
     open_option,
 )
 
 
-@click.command(
-    cls=MatchTool,
-    short_help="Play matches between players, and record every game.",
-)
+@click.command(cls=MatchTool, short_help="Play matches between players, and record every game.")
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
 @options_from(MatchOptions, game=GAME_NAME, seats=Text(), rules=rule_options, seed=seed_option)
 @option(
@@ -102,13 +98,8 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
 
 def _rules(given: dict[str, Any]) -> dict[str, int]:
     """The rules that the command line names, taken out of `given`."""
-    two_squares, more_squares = given.pop("two_squares"), given.pop("more_squares")
-    rules = {name: given.pop(name) for name in ("max_plies", "max_quiet", "open")}
-    if two_squares:
-        rules["two_squares"] = 0 if two_squares == "off" else int(two_squares)
-    if more_squares:
-        rules["more_squares"] = int(more_squares == "on")
-    return {name: value for name, value in rules.items() if value is not None}
+    values = {rule: given.pop(option) for option, rule in RULES.items()}
+    return {rule: _NUMBERS.get(value, value) for rule, value in values.items() if value is not None}
 
 
 def _say_how_to_go_on(seed: int) -> None:

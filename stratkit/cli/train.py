@@ -21,15 +21,16 @@ from stratkit.cli.options import (
     device_option,
     option,
     options,
+    options_from,
     read_player,
 )
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
-from stratkit.declared import declared, number, one_of, option_name, whole
+from stratkit.declared import declared, number, one_of, option_name
 from stratkit.errors import UsageError, counted, named
-from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD, measured
+from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm, playing_keys
+from stratkit.learn.config import ALGORITHMS, RNAD
 from stratkit.learn.inputs import check_inputs
 from stratkit.learn.request import (
     STDIN,
@@ -79,27 +80,15 @@ def _setting(name: str, algorithms: Sequence[str]) -> Callable[[Function], Funct
     return option(f"{option_name(name)} {metavar}", help_of(name, algorithms), type)
 
 
-# Under the names of the fields of `Request`, but for `file` and `tensorboard`.
-_OF_REQUEST = (
-    option("--out RUN", "The folder of the run.", name="run", required=True),
-    option("--steps N", "Stop when the run has N steps.", whole(0)),
-    option("--resume", "Go on from the newest checkpoint of RUN."),
-    option("--strict", "Stop at a truncated input."),
-    option(
-        "--no-wait",
-        "Do not wait for more files in a folder.",
-        name="wait",
-        flag_value=False,
-        default=True,
-    ),
-    option("--consume", "Delete the files of a folder that a checkpoint has passed."),
-    option(
-        "--timeout SECONDS",
-        "Under torchrun: end if a rank waits longer for its episodes (default: 600).",
-        number(0),
-        default=600.0,
-    ),
-    device_option,
+_NO_WAIT = option(
+    "--no-wait",
+    "Do not wait for more files in a folder.",
+    name="wait",
+    flag_value=False,
+    default=True,
+)
+_OF_COMMAND = options(
+    options_from(Request, wait=_NO_WAIT, device=device_option),
     option(
         "--tensorboard DIR",
         "Write the metrics for TensorBoard there, too.",
@@ -123,7 +112,7 @@ def learning_options(*algorithms: str) -> Callable[[Function], Function]:
     these algorithms."""
     known = {name for algorithm in algorithms for name in fields_of(algorithm)}
     names = [name for name in all_fields() if name in known]
-    return options(*_OF_REQUEST, *(_setting(name, algorithms) for name in names))
+    return options(_OF_COMMAND, *(_setting(name, algorithms) for name in names))
 
 
 _BUILT_IN = one_of(*ALGORITHMS)
@@ -200,9 +189,7 @@ def _begin_with(options: dict[str, Any], learned: str | None) -> None:
 
 
 def request_of(
-    options: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    before: Mapping[str, Any] = NOTHING,
+    options: Mapping[str, Any], settings: Mapping[str, Any], before: Mapping[str, Any] = NOTHING
 ) -> Request:
     """The request of a command line with these options, texts where they are settings, and the
     settings of its file; `before`: metadata of a run that is resumed.
@@ -348,7 +335,7 @@ class _Logger(Observer):
             from stratkit.match.evaluation import Evaluation
 
             game, run = Game.stored(metadata["game"], metadata["rules"]), self.request.run
-            keys = measured(metadata["algorithm"], metadata["config"])
+            keys = playing_keys(metadata["algorithm"], metadata["config"])
             self.evaluation = Evaluation(run, self.opponent, game, metadata["seed"], warn, keys)
             self.evaluation.offer(metadata["step"])
 

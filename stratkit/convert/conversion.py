@@ -50,7 +50,7 @@ def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
         note(f"{tally.sound} converted, {tally.faults} faults")
         if tally.faults and not tally.sound:
             raise NothingSound
-        if not tally.sound and options.selects:
+        if not tally.sound and options.selection:
             raise InputError(NO_GAME)
     return tally.status
 

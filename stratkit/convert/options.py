@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from stratkit.declared import REQUIRED, one_of, usage, whole
 from stratkit.errors import UsageError
-
-if TYPE_CHECKING:
-    from stratkit.notation.select import Selection
+from stratkit.notation.select import Selection
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
 FILES = ("gsn", "xml", "json")  # forms of which a file is one game
@@ -19,12 +16,6 @@ EPISODES = "episodes"
 GAMES = ("games", EPISODES, *FILES)
 PICTURES = (".svg", ".png")
 NO_GAME = "no such game in the input"  # of a selection
-
-
-def _selects(selection: Selection) -> bool:
-    from stratkit.notation.select import Selection
-
-    return selection != Selection()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +42,6 @@ class ConvertOptions:
     jobs: int = 1
     output: str = "-"
     force: bool = False
-
-    @property
-    def selects(self) -> bool:
-        """Whether only some games are wanted."""
-        return _selects(self.selection)
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
@@ -158,11 +144,6 @@ class ShowOptions:
     selection: Selection
     output: str
     force: bool
-
-    @property
-    def selects(self) -> bool:
-        """Whether only some games are wanted."""
-        return _selects(self.selection)
 
     @property
     def suffix(self) -> str:

@@ -64,14 +64,14 @@ def run_show(options: ShowOptions, explain: PositionExplainer | None, warn: Say,
         for source in texts([options.input], SUFFIXES, tally):
             if _holds_games(source):
                 _show_games(source, numbers, options, explain, board, tally)
-            elif options.ply is not None or options.selects:
+            elif options.ply is not None or options.selection:
                 what = "--ply" if options.ply is not None else "a choice of games"
                 raise UsageError(f"{what} goes with a game: a FENfS is one position")
             elif explain:
                 each_position(source, tally, lambda fenfs: board.print(explain.position(fenfs)))
             else:
                 each_position(source, tally, _drawing(options, board))
-        if not tally.sound and not tally.faults and options.selects:
+        if not tally.sound and not tally.faults and options.selection:
             raise InputError(NO_GAME)
         if not tally.sound and options.output != "-":
             raise NothingSound

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from stratkit.engine.stratego import FILES
 from stratkit.errors import printable
+from stratkit.terminal import aligned
 
 if TYPE_CHECKING:
     from stratkit.convert.options import StatsOptions
@@ -28,12 +29,7 @@ def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
         rows += _setup_rows(every, variant)
     if any(figures.free for figures in every):
         rows.append(("free setups", [str(figures.free) for figures in every]))
-    wide = [max(len(row[1][i]) for row in rows) for i in range(len(every))]
-    first = max(len(name) for name, _ in rows)
-    lines = [
-        "  ".join([name.ljust(first), *(c.rjust(w) for c, w in zip(cells, wide, strict=True))])
-        for name, cells in rows
-    ]
+    lines = aligned([[name, *cells] for name, cells in rows], words=(0,))
     if options.all_players:
         lines += [line for title, figures in columns for line in _all_players(title, figures)]
     if options.attacks:
@@ -42,7 +38,7 @@ def table(columns: list[tuple[str, Figures]], options: StatsOptions) -> str:
         lines += [line for title, figures in columns for line in _score_lines(title, figures)]
     if options.maps:
         lines += [line for title, figures in columns for line in _map_lines(title, figures)]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(lines)
 
 
 def _game_rows(every: list[Figures]) -> list[Row]:
@@ -95,12 +91,7 @@ def _attacks(title: str, figures: Figures) -> list[str]:
 
 def _aligned(rows: list[list[str]]) -> list[str]:
     """Lines of a table whose last column is a name."""
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for *numbers, nick in rows:
-        cells = [cell.rjust(w) for cell, w in zip(numbers, wide, strict=False)]
-        lines.append("  ".join([*cells, nick]))
-    return lines
+    return aligned(rows, words=(len(rows[0]) - 1,))
 
 
 def _setup_rows(every: list[Figures], variant: str) -> list[Row]:

@@ -34,18 +34,20 @@ class RootMoves:
 
 
 class SearchTrees:
-    """One tree for each row of `roots`, a batch of states where a player acts; it is copied.
+    """One tree for each state of a batch.
 
-    A tree ends after `nodes` simulations, or when all its root's best moves are known. A move is of
-    `actions` actions: 2 on boards of Stratego, whose trees choose among whole moves, else 1.
+    roots           the states, copied; a player acts in each
+    actions         of a move: 2 on boards of Stratego, whose trees choose among whole moves, else 1
+    nodes           simulations of a tree, which also ends when all its root's best moves are known
+    cpuct           how far the policy counts against values
+    unit            returns are divided by it
+    largest_return  evaluated values beyond it count as it
+    threads         of the trees; the result is the same at any number
 
     Moves are chosen by PUCT: the largest q(a) + c(N) p(a) sqrt(N) / (1 + n(a)), with
     c(N) = ln((N + 19653) / 19652) + `cpuct`, and q(a) = -1 for a move without a visit. Ends of
-    games are proven values, which spread through the tree as bounds; chance is averaged. Returns
-    are divided by `unit`, and evaluated values beyond `largest_return` count as that.
-
-    The result is a function of the states, of the answers and of nothing else, at any number of
-    `threads`, which are for the trees.
+    games are proven values, which spread through the tree as bounds; chance is averaged. The result
+    is a function of the states and of the answers, and of nothing else.
 
     Sources: PUCT as in AlphaZero (Silver et al. 2018) with the constants of CrazyAra (Bluml, Czech,
     Kersting 2023, AlphaZe**); bounds by Cazenave and Saffidine (2010).

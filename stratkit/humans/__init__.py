@@ -3,7 +3,7 @@
 kind.py               a person as a kind of player
 human.py              a person as a player: what is typed becomes moves
 session.py            a person's place at a front end: what is shown and asked, and what is kept
-seen.py               what a side has seen of its game, in words
+observed_game.py      what a side has seen of its game, in words
 front_end.py          who of a match is a person, and at which front end
 terminal.py           the terminal
 browser.py            the page, as a front end

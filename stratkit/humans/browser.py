@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stratkit.errors import printable
+from stratkit.humans.observed_game import Offer, Turn
 from stratkit.humans.page_server import PageModel, PageServer
 from stratkit.humans.scenes import advice_scene, offer_scene, turn_scene
-from stratkit.humans.seen import Offer, Turn
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.replay_page import board_parts, replay_page
 from stratkit.players.player import Explanation

@@ -25,7 +25,7 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError, error_context, nearest
-from stratkit.humans.seen import Offer, Turn, Witness
+from stratkit.humans.observed_game import ObservedGame, Offer, Turn
 from stratkit.humans.session import MISFIT, Session
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
@@ -58,7 +58,7 @@ class HumanPlayer(Player):
         self.game, self.seed, self.setup = game, seed, setup
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
-        self._witness: Witness | None = None
+        self._observed: ObservedGame | None = None
         self._words = 0  # that were said in this game
         self._placements: list[int] = []
         self._destination = -1
@@ -68,7 +68,7 @@ class HumanPlayer(Player):
         self.session = session
 
     def begin(self, games: Games, sides: Sides) -> None:
-        self._words, self._witness = 0, None
+        self._words, self._observed = 0, None
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
@@ -82,8 +82,8 @@ class HumanPlayer(Player):
         if seen["stage"]:
             return self._destination
         game, side = int(views.games[row]), int(views.sides[row])
-        self._witness = self._witness or Witness(self.variant, game, side)
-        move = self._move(self._witness.look(seen, views.state(row).moves()), views, row)
+        self._observed = self._observed or ObservedGame(self.variant, game, side)
+        move = self._move(self._observed.look(seen, views.state(row).moves()), views, row)
         if move is None:
             return RESIGN
         start, self._destination = (self.variant.framed(side, square) for square in move)
@@ -103,11 +103,11 @@ class HumanPlayer(Player):
     def _given(self, game: int, own: Setup) -> Setup:
         """The setup of a file; the one that a game began with, if the file has changed since."""
         before = self.session.said.get(game, ())
-        kept = self._typed(before[0]) if before else own
-        if kept is None:
+        first = self._typed(before[0]) if before else own
+        if first is None:
             return own  # the words are of a version that did not keep it
-        self._keep(game, setup_text(kept))
-        return kept
+        self._keep(game, setup_text(first))
+        return first
 
     def _choose_setup(self, game: int, side: int) -> Setup:
         """The setup that the person agrees to or types."""

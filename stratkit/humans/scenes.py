@@ -20,7 +20,7 @@ from stratkit.engine.stratego import (
     UNKNOWN,
     Position,
 )
-from stratkit.humans.seen import Counts, Offer, Turn
+from stratkit.humans.observed_game import Counts, Offer, Turn
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.squares import move_text
 from stratkit.players.player import Explanation

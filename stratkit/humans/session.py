@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from stratkit.players.player import Explanation, Player, Views
 
 if TYPE_CHECKING:
-    from stratkit.humans.seen import Offer, Turn
+    from stratkit.humans.observed_game import Offer, Turn
     from stratkit.notation.replay_page import Shown
 
 

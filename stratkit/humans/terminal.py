@@ -9,7 +9,7 @@ import numpy as np
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import RED, TYPES, Variant
-from stratkit.humans.seen import Counts, Offer, Turn, played_ply
+from stratkit.humans.observed_game import Counts, Offer, Turn, played_ply
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.drawing import STYLES, Style, draw
 from stratkit.notation.fenfs import OBSERVER, fenfs_of

@@ -23,7 +23,7 @@ def estimates(
     ratio: Tensor,
     player: Tensor,
     rewards: Tensor,
-    learned: Tensor,
+    trained: Tensor,
     *,
     value_lambda: float = 1.0,
     advantage_lambda: float = 1.0,
@@ -37,7 +37,7 @@ def estimates(
     ratio: float32 [T, B], pi(a_t) / mu(a_t).
     player: integer [T, B], 0 to P - 1; -1 is padding, which may stand before or after an episode.
     rewards: float32 [T, B, P], the game's reward of each player after the action.
-    learned: bool [T, B]; of other steps only value and ratio count. Such is a player's last step in
+    trained: bool [T, B]; of other steps only value and ratio count. Such is a player's last step in
     a slice: its value stands for what follows.
 
     Each player has a chain of its own steps, and what the others do between two of them is chance
@@ -56,7 +56,7 @@ def estimates(
     r = rewards.movedim(2, 1).double()
     players = torch.arange(rewards.shape[2], device=player.device)
     own = (player[:, None] == players[:, None]).double()
-    known = own * learned[:, None]
+    known = own * trained[:, None]
     # Another player acts. On padding both are 0, which clears what is carried.
     other = (player >= 0)[:, None].double() - own
 

@@ -138,9 +138,9 @@ class Algorithm(ABC, Generic[F, T]):
         """What all steps [n] of whole episodes, or of slices, are to learn. `outputs`, `forward`:
         of all views. `counts`: float32 [P], how many steps of each player all ranks learn from."""
 
-    def minibatches(self, learned: Tensor, step: int) -> Iterable[Tensor] | None:
+    def minibatches(self, trained: Tensor, step: int) -> Iterable[Tensor] | None:
         """Of which steps each of Adam's steps in update number `step` has the loss: int64 rows,
-        some of those that are learned from, `learned` [m]. Equally many on all ranks. None: Adam
+        some of those that are learned from, `trained` [m]. Equally many on all ranks. None: Adam
         has one step, of all."""
         return None
 

@@ -7,11 +7,19 @@ by `train --algorithm` or in a `Request`. This module imports neither torch nor 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from stratkit.errors import InputError, named, nearest_or_all, one_line, shown
-from stratkit.learn.config import ALGORITHMS, AdamConfig, AlgorithmKind, BatchSpec, RunConfig
+from stratkit.learn.config import (
+    ALGORITHMS,
+    AdamConfig,
+    AlgorithmKind,
+    BatchSpec,
+    RunConfig,
+    processed,
+)
 from stratkit.python_class import PYTHON, check_python_name, python_class
 
 if TYPE_CHECKING:
@@ -42,6 +50,12 @@ def algorithm_kind(name: object) -> AlgorithmKind:
         what = f"this algorithm runs code of its own: name it by --algorithm {named(name)}"
         raise InputError(what)
     raise InputError(f"unknown algorithm {shown(name)}{nearest_or_all(str(name), ALGORITHMS)}")
+
+
+def playing_keys(algorithm: str, config: Mapping[str, Any]) -> str:
+    """The keys, each with a comma, by which a run's checkpoints play while it learns."""
+    keys = processed(config.get("threshold", 0.0), config.get("quanta", 0))
+    return algorithm_kind(algorithm).keys + (f"{keys}," if keys else "")
 
 
 def open_algorithm(

@@ -77,14 +77,6 @@ def processed(threshold: float, quanta: int) -> str:
     return f"per=action,threshold={threshold!r},quanta={quanta}" if threshold or quanta else ""
 
 
-def measured(algorithm: str, config: Mapping[str, Any]) -> str:
-    """The keys, each with a comma, by which a run's checkpoints play while it learns."""
-    if algorithm == "rebel":
-        return "search=cfr,"
-    keys = processed(config.get("threshold", 0.0), config.get("quanta", 0))
-    return f"{keys}," if keys else ""
-
-
 def _no_lower(name: str, floor: str) -> Rule:
     """What falls begins no lower than it ends."""
 
@@ -183,6 +175,11 @@ class AdamConfig:
     def imitates(self) -> bool:
         """Whether it learns the actions that were played, whoever played them."""
         return False
+
+    @property
+    def replayed(self) -> tuple[int, int]:
+        """How many batches of old episodes are kept, and how many come again with a new one."""
+        return 0, 0
 
 
 @dataclass(frozen=True)
@@ -404,6 +401,10 @@ class AlphaZeConfig(PlayConfig):
     def imitates(self) -> bool:
         return not self.searched
 
+    @property
+    def replayed(self) -> tuple[int, int]:
+        return self.window, self.replays
+
     def acting(self, step: int) -> str:
         if step >= self.true_sight:
             return self.actors
@@ -447,6 +448,7 @@ class AlgorithmKind(NamedTuple):
     name     of that class, a `learn.algorithm.Algorithm`
     batches  what it learns from
     net      its default network; None: the one of the observation's shape
+    keys     of a PLAYER, each with a comma, without which its checkpoints do not play
     """
 
     config: type[AdamConfig]
@@ -455,6 +457,7 @@ class AlgorithmKind(NamedTuple):
     name: str
     batches: BatchSpec = BatchSpec()
     net: str | None = None
+    keys: str = ""
 
 
 ALGORITHMS: Mapping[str, AlgorithmKind] = {
@@ -479,5 +482,6 @@ ALGORITHMS: Mapping[str, AlgorithmKind] = {
         "ReBeL",
         BatchSpec(examples=True),
         DEFAULT_PBS,
+        "search=cfr,",
     ),
 }

@@ -37,10 +37,10 @@ class StepBatch:
                       sampled
         actor         int64 [n]; -1: a step that is in no chain of steps
         by_outcome    bool [n], whether it places a piece, and is judged by its game's outcome
-        learned       int64 [m], rows of the steps that are learned from
-        placed        int64 [k], these, and with slices those of which only the value or the ratio
+        trained       int64 [m], rows of the steps that are learned from
+        in_chain      int64 [k], these, and with slices those of which only the value or the ratio
                       counts, for other steps' targets
-        cell          int64 [k], places of the latter in a grid of `time` x B
+        grid_index    int64 [k], places of the latter in a grid of `time` x B
         time          height of this grid
 
     Of B episodes, and P players:
@@ -66,9 +66,9 @@ class StepBatch:
     player: Tensor
     actor: Tensor
     by_outcome: Tensor
-    learned: Tensor
-    placed: Tensor
-    cell: Tensor
+    trained: Tensor
+    in_chain: Tensor
+    grid_index: Tensor
     time: int
     returns: Tensor
     ended: Tensor
@@ -82,7 +82,7 @@ class StepBatch:
     @property
     def states(self) -> int:
         """Steps that are learned from."""
-        return len(self.learned)
+        return len(self.trained)
 
     def step_counts(self) -> Tensor:
         """float32 [P]: how many steps of each player are learned from."""
@@ -103,16 +103,16 @@ class StepBatch:
         return StepBatch(**moved)
 
     def grid(self, x: Tensor, fill: float = 0.0) -> Tensor:
-        """[n, ...] -> [time, B, ...]: episodes side by side, the steps `placed` in order."""
+        """[n, ...] -> [time, B, ...]: episodes side by side, the steps `in_chain` in order."""
         size = self.time * len(self.returns)
         out = x.new_full((size, *x.shape[1:]), fill)
-        out[self.cell] = x[self.placed]
+        out[self.grid_index] = x[self.in_chain]
         return out.view(self.time, -1, *x.shape[1:])
 
     def flat(self, x: Tensor) -> Tensor:
         """The inverse of `grid`; 0 for the other steps."""
         out = x.new_zeros((len(self.player), *x.shape[2:]))
-        out[self.placed] = x.flatten(0, 1)[self.cell]
+        out[self.in_chain] = x.flatten(0, 1)[self.grid_index]
         return out
 
     def with_draws(self, score: float) -> StepBatch:
@@ -156,32 +156,32 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], spec: BatchSpec = PLA
     if spec.hidden:
         truth = truths(game, episodes)
         observations = np.concatenate([observations, truth], axis=1)
-        kept, episode, player, actor = _moments(episodes, played, truth)
+        selected, episode, player, actor = _moments(episodes, played, truth)
     else:
         frozen = np.repeat(against(chunks), episodes.length) & np.isnan(episodes.mu)
         whole = placing if spec.deployment_only else ~frozen
-        kept, episode, player, actor = _steps(episodes, played, ended, placing, whole)
+        selected, episode, player, actor = _steps(episodes, played, ended, placing, whole)
     if sliced:
-        observations, legal = views_before(game, episodes, kept)
-    observations, legal, view = _views(observations, legal, kept, spec.rows)
+        observations, legal = views_before(game, episodes, selected)
+    observations, legal, view = _views(observations, legal, selected, spec.rows)
     target, root_value = None, None
     if spec.searched:
-        target, root_value = _searches(chunks, episodes, played, kept)
-    placed = (actor >= 0).nonzero()[0]
+        target, root_value = _searches(chunks, episodes, played, selected)
+    in_chain = (actor >= 0).nonzero()[0]
     moment = _moment(actor >= 0, episode)
     return StepBatch(
         observations=torch.from_numpy(observations),
         legal=torch.from_numpy(legal),
         view=torch.from_numpy(view),
-        action=torch.from_numpy(episodes.actions[kept].astype(np.int64)),
-        mu=torch.from_numpy(np.where(actor >= 0, episodes.mu[kept], 1).astype(np.float32)),
+        action=torch.from_numpy(episodes.actions[selected].astype(np.int64)),
+        mu=torch.from_numpy(np.where(actor >= 0, episodes.mu[selected], 1).astype(np.float32)),
         player=torch.from_numpy(player).long(),
         actor=torch.from_numpy(actor).long(),
-        by_outcome=torch.from_numpy(placing[kept]),
-        learned=torch.from_numpy((player >= 0).nonzero()[0]),
-        placed=torch.from_numpy(placed),
-        cell=torch.from_numpy((moment * len(episodes) + episode)[placed]),
-        time=int(moment[placed].max(initial=0)) + 1,
+        by_outcome=torch.from_numpy(placing[selected]),
+        trained=torch.from_numpy((player >= 0).nonzero()[0]),
+        in_chain=torch.from_numpy(in_chain),
+        grid_index=torch.from_numpy((moment * len(episodes) + episode)[in_chain]),
+        time=int(moment[in_chain].max(initial=0)) + 1,
         returns=torch.from_numpy(played.returns),
         ended=torch.from_numpy(ended),
         lengths=torch.from_numpy(episodes.length),
@@ -194,17 +194,17 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], spec: BatchSpec = PLA
 
 
 def _views(
-    observations: Bytes, legal: Bytes, kept: NDArray[np.int64], rows: int
+    observations: Bytes, legal: Bytes, selected: NDArray[np.int64], rows: int
 ) -> tuple[Bytes, Bytes, NDArray[np.int64]]:
-    """The different views of the steps `kept`, observations and legal actions, and which one each
-    step has. Rows of padding repeat the last view, or where there is no step (slices of setups
+    """The different views of the steps `selected`, observations and legal actions, and which one
+    each step has. Rows of padding repeat the last view, or where there is no step (slices of setups
     alone) show any: the network needs something to look at."""
-    seen = kept if len(kept) else np.zeros(1, np.int64)
+    seen = selected if len(selected) else np.zeros(1, np.int64)
     if len(seen) < len(observations):
         observations, legal = observations[seen], legal[seen]
     first, view = distinct_views(observations, legal)
     padded = np.append(first, np.repeat(first[-1:], -len(first) % rows))
-    return observations[padded], legal[padded], view[: len(kept)]
+    return observations[padded], legal[padded], view[: len(selected)]
 
 
 Steps = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]
@@ -227,8 +227,8 @@ def _steps(
     actor = np.where(~np.isnan(episodes.mu), played.actors, -1).astype(np.int8)
     episode = np.repeat(np.arange(len(episodes)), episodes.length)
     if episodes.first is None:
-        kept = whole.nonzero()[0]
-        return kept, episode[kept], actor[kept], actor[kept]
+        selected = whole.nonzero()[0]
+        return selected, episode[selected], actor[selected], actor[selected]
     player, sliced = actor.copy(), episodes.sliced
     start = np.cumsum(episodes.length) - episodes.length + episodes.first
     for k in range(played.returns.shape[1]):
@@ -241,16 +241,16 @@ def _steps(
         np.minimum.at(start, episode[own[pending]], own[pending])
     wanted = np.where(by_outcome, ended[episode], np.arange(len(actor)) >= start[episode])
     player = np.where(by_outcome, actor, player)
-    kept = ((actor >= 0) & wanted).nonzero()[0]
-    return kept, episode[kept], player[kept], actor[kept]
+    selected = ((actor >= 0) & wanted).nonzero()[0]
+    return selected, episode[selected], player[selected], actor[selected]
 
 
 def _moments(episodes: Episodes, played: Replay, truth: Bytes) -> Steps:
     """As `_steps`: the moments at which a move begins, and the enemy has hidden pieces."""
     wanted = begins_unsure(played.observations, truth) & episodes.sliced
-    kept = wanted.nonzero()[0]
-    actor = played.actors[kept]
-    return kept, np.repeat(np.arange(len(episodes)), episodes.length)[kept], actor, actor
+    selected = wanted.nonzero()[0]
+    actor = played.actors[selected]
+    return selected, np.repeat(np.arange(len(episodes)), episodes.length)[selected], actor, actor
 
 
 def truths(game: Game, episodes: Episodes) -> Bytes:
@@ -282,11 +282,11 @@ def _moment(chained: Bools, episode: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _searches(
-    chunks: Sequence[EpisodeChunk], episodes: Episodes, played: Replay, kept: NDArray[np.int64]
+    chunks: Sequence[EpisodeChunk], episodes: Episodes, played: Replay, selected: NDArray[np.int64]
 ) -> tuple[Tensor, Tensor]:
-    """What a search found at the actions `kept` [n] of episodes: its policy float32 [n, A], and its
-    value, NaN where it did not search. `InputError`: a choice in play has no target, or one has an
-    illegal action."""
+    """What a search found at the actions `selected` [n] of episodes: its policy float32 [n, A], and
+    its value, NaN where it did not search. `InputError`: a choice in play has no target, or one
+    has an illegal action."""
     n, targets = len(played.legal), episodes.targets
     policy = np.zeros(played.legal.shape, np.float32)
     choice = ~np.isnan(episodes.mu) & ~played.given & (played.legal.sum(1) > 1)
@@ -302,4 +302,4 @@ def _searches(
         refuse(chunks, played, wrong, "its target has an illegal action")
         policy[row, at] = targets.share / np.float32(WHOLE_SHARE)
     value = np.full(n, np.nan, np.float32) if episodes.root_value is None else episodes.root_value
-    return torch.from_numpy(policy[kept]), torch.from_numpy(value[kept])
+    return torch.from_numpy(policy[selected]), torch.from_numpy(value[selected])

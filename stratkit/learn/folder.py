@@ -15,13 +15,7 @@ from stratkit.errors import InputError, error_context
 from stratkit.learn.algorithm_kinds import algorithm_kind
 from stratkit.learn.config import RNAD
 from stratkit.learn.metrics import as_line, open_metrics
-from stratkit.learn.request import (
-    Observer,
-    Request,
-    Settings,
-    accepted,
-    without_former,
-)
+from stratkit.learn.request import Observer, Request, Settings, accepted, without_former
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema

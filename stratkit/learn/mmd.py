@@ -76,7 +76,7 @@ def reference_update(
             ratio=batch.grid(ratio),
             player=batch.grid(batch.actor, fill=-1),
             rewards=batch.rewards(),
-            learned=batch.grid(batch.player, fill=-1) >= 0,
+            trained=batch.grid(batch.player, fill=-1) >= 0,
             value_lambda=config.value_lambda,
             advantage_lambda=config.advantage_lambda,
             rho_bar=config.rho,

@@ -70,11 +70,11 @@ def reference_update(
                         after, advantage[at] = value[at], later
             first += length
         estimate = value + advantage
-        of_learned = advantage[batch.learned]
-        advantage = (advantage - of_learned.mean()) / of_learned.std(unbiased=False)
+        of_trained = advantage[batch.trained]
+        advantage = (advantage - of_trained.mean()) / of_trained.std(unbiased=False)
         weight = config.minibatches * weights_of(batch, batch.step_counts(), config.weight_by)
     losses = []
-    for steps in shuffled(batch.learned, config.epochs, config.minibatches, seed, step):
+    for steps in shuffled(batch.trained, config.epochs, config.minibatches, seed, step):
         logits, value = online(observations[steps], legal[steps])
         pi, log_pi = legal_policy(logits, legal[steps])
         ratio = pi.gather(1, batch.action[steps, None])[:, 0] / batch.mu[steps]
@@ -100,19 +100,19 @@ def reference_update(
 
 
 def shuffled(
-    learned: Tensor, epochs: int, minibatches: int, seed: int, step: int
+    trained: Tensor, epochs: int, minibatches: int, seed: int, step: int
 ) -> Iterator[Tensor]:
-    """The minibatches of update number `step`: the rows `learned` in an order that is drawn anew
+    """The minibatches of update number `step`: the rows `trained` in an order that is drawn anew
     for each epoch, in equal parts."""
     random = np.random.default_rng([seed, step])
     for _ in range(epochs):
-        order = torch.from_numpy(random.permutation(len(learned))).to(learned.device)
-        yield from learned[order].tensor_split(minibatches)
+        order = torch.from_numpy(random.permutation(len(trained))).to(trained.device)
+        yield from trained[order].tensor_split(minibatches)
 
 
-def normalised(advantage: Tensor, learned: Tensor, ranks: Ranks = ALONE) -> Tensor:
-    """The advantages [n], of mean 0 and deviation 1 over the rows `learned` of all ranks."""
-    x = advantage[learned].double()
+def normalised(advantage: Tensor, trained: Tensor, ranks: Ranks = ALONE) -> Tensor:
+    """The advantages [n], of mean 0 and deviation 1 over the rows `trained` of all ranks."""
+    x = advantage[trained].double()
     number, total, square = ranks.sum(torch.stack([torch.ones_like(x), x, x * x]).sum(1))
     mean = total / number.clamp_min(1)
     deviation = (square / number.clamp_min(1) - mean * mean).clamp_min(0).sqrt()
@@ -155,7 +155,7 @@ class PPO(Algorithm[PPOForward, SurrogateTargets]):
             value_lambda=self.config.advantage_lambda,
             advantage_lambda=self.config.advantage_lambda,
         )
-        advantage = normalised(batch.flat(estimated.advantage), batch.learned, self.ranks)
+        advantage = normalised(batch.flat(estimated.advantage), batch.trained, self.ranks)
         weight = weights_of(batch, counts, self.config.weight_by, self.ranks)
         parts = explained_parts(batch, value, weight, counts)
         minibatches = self.config.minibatches
@@ -163,8 +163,8 @@ class PPO(Algorithm[PPOForward, SurrogateTargets]):
             advantage, batch.flat(estimated.value), minibatches * weight, minibatches * parts
         )
 
-    def minibatches(self, learned: Tensor, step: int) -> Iterator[Tensor]:
-        return shuffled(learned, self.config.epochs, self.config.minibatches, self.seed, step)
+    def minibatches(self, trained: Tensor, step: int) -> Iterator[Tensor]:
+        return shuffled(trained, self.config.epochs, self.config.minibatches, self.seed, step)
 
     def loss(
         self,

@@ -110,7 +110,7 @@ class Optimizer:
         algorithm = self.algorithm
         self.chunk = self.chunk or self._fitting(batch)
         views = self._split(len(batch.observations), self.config.rows // self.config.threads)
-        minibatches = algorithm.minibatches(batch.learned, self.step)
+        minibatches = algorithm.minibatches(batch.trained, self.step)
         keep = minibatches is None and self._keeps(views)
         forwards = list(self._each(lambda part: self._forward(batch, part, keep), views))
         graphs = [outputs if keep else None for outputs, _ in forwards]
@@ -145,7 +145,7 @@ class Optimizer:
         batch, number = known.batch, len(self.algorithm.loss_metrics)
         self._sums.clear()
         losses, means = self._sums.metrics[:number], self._sums.metrics[number:]
-        means += known.forward.metrics[batch.view[batch.learned]].sum(0)
+        means += known.forward.metrics[batch.view[batch.trained]].sum(0)
         grad_outputs = tuple(torch.zeros_like(x) for x in known.outputs)
         parts = self._each(lambda part: self._loss(known, part), steps)
         for part, (metrics, gradients) in zip(steps, parts, strict=True):

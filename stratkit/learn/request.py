@@ -16,17 +16,10 @@ from dataclasses import Field, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from stratkit.declared import check_rules, declared, option_name
+from stratkit.declared import REQUIRED, check_rules, declared, number, option_name, usage, whole
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
-from stratkit.learn.config import (
-    ALGORITHMS,
-    RNAD,
-    AdamConfig,
-    PlayConfig,
-    RunConfig,
-    several_ranks,
-)
+from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, PlayConfig, RunConfig, several_ranks
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
@@ -43,8 +36,6 @@ class Request:
     """What `train` is asked for.
 
     inputs     `-`, files, folders
-    run        the folder of the run
-    steps      stop when the run has so many
     net        None: the checkpoint's, or the default
     algorithm  the same
     start      a checkpoint or RUN whose learning goes on in a new run
@@ -52,17 +43,13 @@ class Request:
     settings   of the configuration file; the values are accepted already
     options    of the command line; the same
     game       that of the episodes, if it is known
-    resume     go on with the run
-    strict     a truncated stream is an error
-    consume    delete input files that were learned from
     wait       watch folders for new files
-    timeout    the seconds that one of several ranks may wait for episodes
     device     cpu or cuda
     """
 
     inputs: Sequence[str]
-    run: str
-    steps: int | None = None
+    run: str = usage("--out RUN", "The folder of the run.", default=REQUIRED)
+    steps: int | None = usage("--steps N", "Stop when the run has N steps.", whole(0))
     net: str | None = None
     algorithm: str | None = None
     start: str | None = None
@@ -70,11 +57,16 @@ class Request:
     settings: Mapping[str, Any] | None = None
     options: Mapping[str, Any] | None = None
     game: str | None = None
-    resume: bool = False
-    strict: bool = False
-    consume: bool = False
+    resume: bool = usage("--resume", "Go on from the newest checkpoint of RUN.")
+    strict: bool = usage("--strict", "Stop at a truncated input.")
     wait: bool = True
-    timeout: float = 600.0
+    consume: bool = usage("--consume", "Delete the files of a folder that a checkpoint has passed.")
+    timeout: float = usage(
+        "--timeout SECONDS",
+        "Under torchrun: end if a rank waits longer for its episodes (default: 600).",
+        number(0),
+        600.0,
+    )
     device: str = "cpu"
 
     def __post_init__(self) -> None:

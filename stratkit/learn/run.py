@@ -30,7 +30,7 @@ from stratkit.learn.ranks import Ranks, collected, device_of, open_ranks, parts_
 from stratkit.learn.request import Observer, Outcome, Request, accepted
 from stratkit.learn.source import PreparedBatch, Source
 from stratkit.learn.streams import EpisodeStreams, ExampleStreams, Plan
-from stratkit.learn.window import Kept, open_window, to_tensors
+from stratkit.learn.window import WindowState, open_window, to_tensors
 from stratkit.netnames import default_net, has_deployment
 from stratkit.storage.checkpoints import checkpoint_path, publish_policy
 from stratkit.storage.progress import METRICS
@@ -102,7 +102,7 @@ class _Run:
         self.consumed = Consumed(metadata.get("inputs", {}), ranks.size)  # by all ranks
         self.duplicates = [0] * ranks.size
         self.point = point
-        self.window: Kept | None = None  # old episodes, behind the last step
+        self.window: WindowState | None = None  # old episodes, behind the last step
         self.published = 0  # the period of the newest publication
         self.covered = -1  # episodes of the last checkpoint
         self.saving = 0.0  # seconds of the checkpoint after the step before
@@ -141,7 +141,7 @@ class _Run:
         parts = parts_of(self.point.tensors) if self.point else []
         own = parts[self.ranks.rank] if len(parts) == self.ranks.size else {}
         window = open_window(self.settings, own)
-        self.window = window.kept() if window else None
+        self.window = window.state() if window else None
         return Plan(0 if spec.examples else size, spec, window, sampled)
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from stratkit.errors import CheckFailed, InputError, error_context
 from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
 from stratkit.learn.request import STDIN
 from stratkit.learn.streams import AnyHeader, Chunk, EpisodeStreams, Plan, Streams
-from stratkit.learn.window import Kept
+from stratkit.learn.window import WindowState
 from stratkit.storage.shards import list_shards, rank_of
 
 STDIN_NAME = "standard input"
@@ -56,7 +56,7 @@ class PreparedBatch:
     progress: Progress
     seconds: float
     fresh: int
-    window: Kept | None = None
+    window: WindowState | None = None
 
 
 @dataclass
@@ -223,8 +223,8 @@ class Source:
             batch = self.streams.batch(self._game, chunks, self.plan)
         seconds = time.perf_counter() - start
         fresh = sum(map(len, chunks))
-        kept = self.plan.window.kept() if self.plan.window else None
-        self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh, kept))
+        window = self.plan.window.state() if self.plan.window else None
+        self._put(PreparedBatch(batch, self._progress(chunks), seconds, fresh, window))
 
     def _progress(self, chunks: Sequence[Chunk]) -> Progress:
         passing = (STDIN_NAME, *self.pipes)

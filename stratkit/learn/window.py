@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from stratkit.engine import Game, uniform
 from stratkit.engine.random_streams import Stream
-from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import Settings
 from stratkit.storage.checkpoints import tensors_of
 from stratkit.storage.episodes import PLAYED, VERSION, EpisodeReader, EpisodeWriter, Header
 
-Kept = tuple[int, tuple[list[EpisodeChunk], ...]]  # batches met, and those that are kept
+WindowState = tuple[int, tuple[list[EpisodeChunk], ...]]  # how many it met, and those that it holds
 
 
 class Window:
@@ -28,38 +27,38 @@ class Window:
     def __init__(self, batches: int, replays: int, seed: int) -> None:
         self.replays, self.seed = replays, seed
         self.met = 0
-        self._kept: deque[list[EpisodeChunk]] = deque(maxlen=batches)
+        self._batches: deque[list[EpisodeChunk]] = deque(maxlen=batches)
 
     @property
     def missing(self) -> int:
         """How many more batches it would hold."""
-        return (self._kept.maxlen or 0) - len(self._kept)
+        return (self._batches.maxlen or 0) - len(self._batches)
 
-    def kept(self) -> Kept:
+    def state(self) -> WindowState:
         """What it holds now; it stays as it is when more batches come."""
-        return self.met, tuple(self._kept)
+        return self.met, tuple(self._batches)
 
-    def load(self, kept: Kept) -> None:
-        """Goes on from what `kept` of another one gave."""
-        self.met = kept[0]
-        self._kept.extend(kept[1])
+    def load(self, state: WindowState) -> None:
+        """Goes on from what `state` of another one gave."""
+        self.met = state[0]
+        self._batches.extend(state[1])
 
     def meet(self, fresh: Sequence[EpisodeChunk]) -> list[EpisodeChunk]:
         """Keeps a new batch; the old episodes that are to be learned from with it."""
-        there = len(self._kept)
+        there = len(self._batches)
         numbers = np.full(there, self.met, np.int64)
         order = uniform(self.seed, numbers, np.arange(there, dtype=np.int32), Stream.WINDOW)
         drawn = sorted(np.argsort(order)[: self.replays].tolist())
-        old = [chunk for index in drawn for chunk in self._kept[index]]
-        self._kept.append(list(fresh))
+        old = [chunk for index in drawn for chunk in self._batches[index]]
+        self._batches.append(list(fresh))
         self.met += 1
         return old
 
 
-def to_tensors(game: Game, kept: Kept) -> dict[str, NDArray[Any]]:
+def to_tensors(game: Game, state: WindowState) -> dict[str, NDArray[Any]]:
     """As a checkpoint holds it: `window/met`, and of each batch its chunks as episode streams."""
-    out: dict[str, NDArray[Any]] = {"window/met": np.array([kept[0]], np.int64)}
-    for number, chunks in enumerate(kept[1]):
+    out: dict[str, NDArray[Any]] = {"window/met": np.array([state[0]], np.int64)}
+    for number, chunks in enumerate(state[1]):
         for part, chunk in enumerate(chunks):
             stream = io.BytesIO()
             header = Header(
@@ -77,7 +76,7 @@ def to_tensors(game: Game, kept: Kept) -> dict[str, NDArray[Any]]:
     return out
 
 
-def from_tensors(tensors: Mapping[str, NDArray[Any]]) -> Kept | None:
+def from_tensors(tensors: Mapping[str, NDArray[Any]]) -> WindowState | None:
     """The inverse. None: the checkpoint has no window."""
     found = dict(tensors_of(tensors, "window"))
     if "met" not in found:
@@ -97,10 +96,10 @@ def from_tensors(tensors: Mapping[str, NDArray[Any]]) -> Kept | None:
 
 def open_window(settings: Settings, tensors: Mapping[str, NDArray[Any]]) -> Window | None:
     """The window that a run's settings ask for, with what a checkpoint's `tensors` hold of it."""
-    hyper = settings.hyper
-    if not isinstance(hyper, AlphaZeConfig) or not hyper.replays:
+    batches, replays = settings.hyper.replayed
+    if not replays:
         return None
-    window = Window(hyper.window, hyper.replays, settings.run.seed)
-    if kept := from_tensors(tensors):
-        window.load(kept)
+    window = Window(batches, replays, settings.run.seed)
+    if state := from_tensors(tensors):
+        window.load(state)
     return window

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from stratkit.declared import option_name
 from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, open_types
 from stratkit.errors import InputError, UsageError, counted, printable
 from stratkit.match import MAX_GAMES, PLAYERS
+from stratkit.match.options import RULES
 from stratkit.match.scoreboard import PairingTally
 from stratkit.players.spec import path_text
 from stratkit.rating.onemore import between
@@ -38,14 +40,6 @@ _MATCH = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
     "from stratkit.cli.match import main; main()"
 )  # fmt: skip
-# Rules as options of `match`; 0 is `off`.
-_RULES = {
-    "two_squares": "--two-squares",
-    "more_squares": "--more-squares",
-    "max_plies": "--max-plies",
-    "max_quiet": "--max-no-attack",
-    "open": "--open",
-}
 
 
 @dataclass(frozen=True)
@@ -179,10 +173,10 @@ class Evaluation:
         words = [self.keys + path_text(os.fspath(checkpoint), PLAYERS), self.opponent.player]
         words += ["-n", str(self.opponent.games), "--game", self.game.name]
         usual = Game(self.game.name).rules
-        for rule, option in _RULES.items():
+        for option, rule in RULES.items():
             value = self.game.rules.get(rule)
             if value != usual.get(rule):
-                words += [option, self._value(rule, value or 0)]
+                words += [option_name(option), self._value(rule, value or 0)]
         words += ["--seed", str(self.seed), "--concurrency", "1", "-q", "-o", os.fspath(record)]
         root = Path(__file__).parents[2]
         resume = ["--resume"] if record.exists() else []

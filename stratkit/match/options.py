@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from stratkit.match.adjudicate import Limit
     from stratkit.storage.records import RecordHeader
 
+# The rules that a match may change, by the options that do. A game calls its no-attack limit so.
+RULES = {
+    "two_squares": "two_squares",
+    "more_squares": "more_squares",
+    "max_plies": "max_plies",
+    "max_no_attack": "max_quiet",
+    "open": "open",
+}
 # SPECs that name something to execute begin so.
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 

@@ -19,7 +19,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import differ_by_lakes
 from stratkit.errors import InputError, error_context
 from stratkit.models.shipped import SHIPPED, shipped_file, weights_file
-from stratkit.storage.checkpoints import StrPath, load_network, policy_stamp, read_policy
+from stratkit.storage.checkpoints import POLICY_FILE, StrPath, load_network
 
 if TYPE_CHECKING:
     from stratkit.nets.belief import BeliefEvaluator
@@ -167,9 +167,13 @@ def open_model(path: StrPath, net: str | None = None) -> Model:
 
 def open_published(path: str) -> Model:
     """What a RUN publishes for self-play, else the acting network of its newest checkpoint."""
-    if policy_stamp(path) is None:
-        return open_model(path, "online")
-    return model_of(path, *read_policy(path))
+    return open_model(published_file(path), "online")
+
+
+def published_file(path: str) -> str:
+    """The file that a RUN publishes for self-play, if there is one, else the path itself."""
+    file = os.path.join(path, POLICY_FILE)
+    return file if path not in SHIPPED and os.path.isfile(file) else path
 
 
 def model_of(

@@ -14,7 +14,7 @@ pbs.py           values of hands at public belief states
 deployment.py    a network of its own for the deployment, beside any of these
 mirrored.py      the same, which meets every game with its own flag on the right
 grow.py          a larger network that begins as a smaller one plays
-presets.py       sizes by name, and `build`
+builder.py       `build`: the untrained network of a name
 evaluator.py     a network where it computes, by torch or ONNX Runtime: policies and values
 backend.py       what an evaluator asks of a backend
 torch_backend.py a network by torch
@@ -33,17 +33,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stratkit.nets.builder import build
     from stratkit.nets.expansion import expand
     from stratkit.nets.network import Network, check_device, place
     from stratkit.nets.policy import at_temperature, draw, legal_policy, process
-    from stratkit.nets.presets import build
     from stratkit.nets.unet import UNet
 
 _HOMES = {
+    "builder": ("build",),
     "expansion": ("expand",),
     "network": ("Network", "check_device", "place"),
     "policy": ("at_temperature", "draw", "legal_policy", "process"),
-    "presets": ("build",),
     "unet": ("UNet",),
 }
 

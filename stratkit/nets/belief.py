@@ -34,8 +34,8 @@ from stratkit.engine.observation import (
 from stratkit.engine.stratego import BOMB, FLAG, MOVED, NO_PIECE, PIECE, REVEALED, SIDE, TYPES
 from stratkit.errors import InputError
 from stratkit.nets import fromto
+from stratkit.nets.builder import build
 from stratkit.nets.network import last_layer, load_weights
-from stratkit.nets.presets import build
 
 WIDTH, HEADS = 32, 4  # of the decoder
 KINDS = len(TYPES)

@@ -39,8 +39,8 @@ def network_with(
     asked = "torch" if a_module and _has_torch() else asked_backend()
     if asked != "torch" and computes(net, game.shape) and is_installed():
         return OnnxNetwork(net, game, weights)
+    from stratkit.nets.builder import build
     from stratkit.nets.network import load_weights
-    from stratkit.nets.presets import build
     from stratkit.nets.threads import one_thread
 
     one_thread()

@@ -115,8 +115,8 @@ class OnnxNetwork:
         this network."""
         if device == "cpu" and str(precision) == "torch.float32":
             return self
+        from stratkit.nets.builder import build
         from stratkit.nets.network import load_weights
-        from stratkit.nets.presets import build
         from stratkit.nets.threads import one_thread
         from stratkit.nets.torch_backend import TorchBackend
 

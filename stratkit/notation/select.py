@@ -1,12 +1,16 @@
-"""Which games of many are wanted."""
+"""Which games of many are wanted. Imports no numpy: `--help` needs it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from stratkit.notation.log import Log
-from stratkit.notation.setups import Setup, has_counts, variant_of
+from stratkit.declared import one_of, usage
+
+if TYPE_CHECKING:
+    from stratkit.notation.log import Log
+    from stratkit.notation.setups import Setup
 
 Date = tuple[int, ...]  # year, perhaps month, perhaps day
 
@@ -18,29 +22,35 @@ _DATE_IN_NAME = re.compile(r"[.-]([0-9]{4})\.([0-9]{1,2})(?:\.([0-9]{1,2}))?[.-]
 class Selection:
     """Which games are read. Of words one must fit; none: all do. Bounds are both included.
 
-    variants   words of variants
-    players    nicks
-    results    `red`, `blue`, `draw`
-    endings    words of endings
-    dates      from one date to another
-    moves      from one number of plies to another
-    regular    whether the setups must be regular
-    game       from one of the games' numbers in the inputs to another; only their reader counts it
+    `game` is of numbers that only a reader of the inputs counts.
     """
 
-    variants: tuple[str, ...] = ()
-    players: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    dates: tuple[Date, Date] | None = None
-    moves: tuple[int, int] | None = None
-    regular: bool = False
-    game: tuple[int, int] | None = None
+    game: tuple[int, int] | None = usage(
+        "--game RANGE",
+        "Only the games with these numbers, as `fenfs list` counts them: 3, 10..20 or 10.. .",
+    )
+    variants: tuple[str, ...] = usage("--variant", "Only this variant.", default=())
+    players: tuple[str, ...] = usage("--player NICK", "Only games of NICK.", default=())
+    results: tuple[str, ...] = usage(
+        "--result", "Only games that this side won, or nobody.", one_of("red", "blue", "draw"), ()
+    )
+    endings: tuple[str, ...] = usage("--ending", "Only this ending.", default=())
+    dates: tuple[Date, Date] | None = usage(
+        "--date RANGE", "Only logs with such a date in the file name, like 2005 or 2005.4..2006."
+    )
+    moves: tuple[int, int] | None = usage(
+        "--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. ."
+    )
+    regular: bool = usage("--regular", "Only games with regular setups.")
+
+    def __bool__(self) -> bool:
+        """Whether only some games are wanted."""
+        return self != EVERYTHING
 
     @property
     def by_log(self) -> bool:
         """Whether games are chosen by what only logs of Stratego have."""
-        return replace(self, game=None) != Selection()
+        return bool(replace(self, game=None))
 
     def takes(self, log: Log, name: str) -> bool:
         """Whether a log, from a file of this name, is wanted."""
@@ -64,6 +74,8 @@ class Selection:
 
     def takes_setup(self, setup: Setup) -> bool:
         """Whether a setup by itself is wanted: it has no player, and no game."""
+        from stratkit.notation.setups import variant_of
+
         variant = variant_of(setup)
         if variant is None:
             return not self.variants and not self.regular
@@ -87,4 +99,6 @@ def _within(date: Date | None, first: Date, last: Date) -> bool:
 
 
 def _is_regular(log: Log) -> bool:
+    from stratkit.notation.setups import has_counts
+
     return log.setups is not None and all(has_counts(log.variant, s) for s in log.setups)

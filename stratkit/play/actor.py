@@ -52,15 +52,12 @@ class Actor:
         self.output: int | None = None  # the descriptor to which episodes go, if any
         self._true_sight = False
         self.player: Player = RandomPlayer(options.seed)
-        if options.by_network:
+        if options.follow:
             from stratkit.play.follower import Follower
 
-            if options.follow:
-                self.follower = Follower(options.policy, self.game, options.actors)
-            else:
-                self._open_policy()
-        elif options.actors or options.policy == HEURISTIC:
-            self._open_rules()
+            self.follower = Follower(options.policy, self.game, options.actors)
+        elif options.by_network or options.actors or options.policy == HEURISTIC:
+            self._open_policy()
         self.opponents = self._open_opponents()
 
     @property
@@ -68,24 +65,20 @@ class Actor:
         """Whether the search looks at the true state alone."""
         return self.follower.acting.true_sight if self.follower else self._true_sight
 
-    def _open_rules(self) -> None:
-        """A player or a search without a network."""
+    def _open_policy(self) -> None:
+        """A player that stays as it is: a network, or rules, perhaps with a search."""
         from stratkit.players.factory import open_player
 
-        policy = self.options.policy
-        acting = acting_policy(self.options.actors or "none", policy)
-        self._true_sight = acting.true_sight
-        spec = replace(parse_player(policy), options=acting.options)
-        self.player = open_player(spec, self.game, self.options.seed, self.slots).player
+        policy, by_network = self.options.policy, self.options.by_network
+        spec = parse_player("policy" if by_network else policy)
+        acting = acting_policy(self.options.actors or "none", spec.spec)
+        self._true_sight, spec = acting.true_sight, replace(spec, options=acting.options)
+        if by_network:
+            from stratkit.models.open_model import published_file
 
-    def _open_policy(self) -> None:
-        """A network that stays as it is."""
-        from stratkit.play.follower import open_policy
-
-        options, acting = self.options, acting_policy(self.options.actors or "none")
-        self._true_sight = acting.true_sight
-        rows, searching = self.slots, acting.options
-        contestant = open_policy(options.policy, self.game, options.seed, rows, searching)
+            options = replace(acting.options, net="online")
+            spec = replace(spec, text=policy, spec=published_file(policy), options=options)
+        contestant = open_player(spec, self.game, self.options.seed, self.slots)
         self.player, self.network, self.step = contestant.player, contestant.sha256, contestant.step
         if contestant.caution:
             self.warn(contestant.caution)

@@ -1,12 +1,10 @@
-"""The policy of self-play: a network that stays as it is, or one that a learner publishes; as it
-is, post-processed, or with a search."""
+"""The policy that a learner publishes, for self-play: as it is, post-processed or with a search."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -14,28 +12,16 @@ from msgspec import Meta
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.models.open_model import Model, PolicyModel, model_of
-from stratkit.models.shipped import SHIPPED
 from stratkit.play.acting import ActingPolicy, acting_policy
-from stratkit.players.factory import check_post, open_player, post_processed
+from stratkit.players.factory import check_post, post_processed
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
-from stratkit.players.registry import KINDS, NETWORK, NetworkOptions
+from stratkit.players.registry import NetworkOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.players.spec import Contestant, PlayerSpec
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
-from stratkit.storage.checkpoints import POLICY_FILE, policy_stamp, read_policy
+from stratkit.storage.checkpoints import policy_stamp, read_policy
 from stratkit.storage.schema import Count, Positive
-
-
-def open_policy(
-    path: str, game: Game, seed: int, rows: int, options: NetworkOptions | None = None
-) -> Contestant[Player]:
-    """The online network of a checkpoint, or the newest that a RUN has published."""
-    published = os.path.join(path, POLICY_FILE)
-    file = published if path not in SHIPPED and os.path.isfile(published) else path
-    options_online = replace(options or NetworkOptions(), net="online")
-    return open_player(PlayerSpec(path, file, NETWORK, KINDS, options_online), game, seed, rows)
 
 
 @dataclass(frozen=True)

@@ -14,21 +14,11 @@ from stratkit import python_class
 from stratkit.declared import option, read_options, read_value, text
 from stratkit.errors import UsageError, nearest
 from stratkit.models.shipped import SHIPPED
+from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
-from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
+from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
-from stratkit.players.testtime.options import FAST, PRESETS, PostProcessing
-
-# For who wants to play and not to choose: the best search of those tried, at most a second a move.
-STRONG = {
-    **FAST,
-    "search": "mmd",
-    "rollouts": "4096",
-    "depth": "3",
-    "eta": "30",
-    "belief": "setups",
-    "time": "1",
-}
+from stratkit.players.testtime.options import PostProcessing
 
 
 @dataclass(frozen=True)
@@ -49,12 +39,7 @@ HEURISTIC = PlayerKind(
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
 RESPONSE = PlayerKind("best responses", prefix="response:")
-NETWORK = PlayerKind(
-    "networks",
-    words=SHIPPED,
-    options=NetworkOptions,
-    presets={**PRESETS, **SEARCH_PRESETS, "strong": STRONG},
-)
+NETWORK = PlayerKind("networks", words=SHIPPED, options=NetworkOptions, presets=NETWORK_PRESETS)
 KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, NETWORK)
 
 

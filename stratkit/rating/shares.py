@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean, variance
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,6 +19,7 @@ from stratkit.rating.onemore import CONFIDENCE, SEED
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
 from stratkit.storage.results import form_of
+from stratkit.terminal import aligned
 
 FORMAT, VERSION = "shares", 1
 SQUARES, DRAW_SIZE = "squares", "draw-size"
@@ -46,8 +48,8 @@ class Share:
     @property
     def mean(self) -> float:
         """The mean over the seats that were played, each counting alike; NaN: none was."""
-        means = [_mean(some) for some in self.scores if some]
-        return _mean(means)
+        means = [fmean(some) for some in self.scores if some]
+        return fmean(means) if means else math.nan
 
     @property
     def error(self) -> float | None:
@@ -56,7 +58,7 @@ class Share:
         played = [some for some in self.scores if some]
         if not played or min(map(len, played)) < 2:
             return None
-        error = math.sqrt(sum(_variance(some) / len(some) for some in played)) / len(played)
+        error = math.sqrt(sum(variance(some) / len(some) for some in played)) / len(played)
         return error or None
 
     def ends(self) -> tuple[float, float]:
@@ -78,8 +80,8 @@ class Share:
     def seat(self, seat: int) -> tuple[float, float | None]:
         """Mean and standard error of one seat."""
         some = self.scores[seat]
-        error = math.sqrt(_variance(some) / len(some)) if len(some) > 1 else None
-        return _mean(some), error or None
+        error = math.sqrt(variance(some) / len(some)) if len(some) > 1 else None
+        return fmean(some), error or None
 
 
 def alone(players: Sequence[int]) -> int | None:
@@ -160,18 +162,10 @@ class Shares:
             by_seat = [f"{share.seat(i)[0]:.3f}" if share.scores[i] else "-" for i in range(n)]
             row = [printable(one), printable(others), str(share.games), f"{share.mean:.3f}"]
             rows.append([*row, low, high, *by_seat])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(w) if i < 2 else cell.rjust(w)
-                for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
         mixed = ", ".join(map(printable, sorted(self.rules.differing)))
         title = f"{self.rules.game}, scored by {self.how}; equal is {1 / n:.3f}"
         title += f"; rules are not the same in all games: {mixed}" if mixed else ""
-        return "\n".join([title, "", *lines])
+        return "\n".join([title, "", *aligned(rows, words=(0, 1))])
 
     def json(self) -> dict[str, Any]:
         """As formats/rating.md describes it."""
@@ -194,12 +188,3 @@ class Shares:
 
 def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 5)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = _mean(values)
-    return sum((x - mean) ** 2 for x in values) / (len(values) - 1)

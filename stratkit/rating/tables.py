@@ -9,6 +9,7 @@ from stratkit.errors import printable
 from stratkit.rating.onemore import likely_text
 from stratkit.rating.report import HeadToHead, RatingReport, Standing
 from stratkit.storage.csv_text import csv_text
+from stratkit.terminal import aligned
 
 Cell = str | int | float | None
 
@@ -47,15 +48,8 @@ class ReportTable:
     def text(self) -> str:
         """Words to the left, numbers to the right."""
         head = [column.head for column in self.columns]
-        rows = [head, *self.cells()]
-        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(
-                cell.ljust(w) if column.is_words else cell.rjust(w)
-                for cell, w, column in zip(row, width, self.columns, strict=True)
-            ).rstrip()
-            for row in rows
-        )
+        words = [i for i, column in enumerate(self.columns) if column.is_words]
+        return "\n".join(aligned([head, *self.cells()], words))
 
     def csv(self) -> str:
         """A line of names, then the rows."""

@@ -41,10 +41,10 @@ class CFR:
         self.iteration += 1
         t = self.iteration
         alpha, beta, gamma = self.exponents
-        keep = (_kept(t, alpha), _kept(t, beta), ((t - 1) / t) ** gamma)
+        rates = (_discount(t, alpha), _discount(t, beta), ((t - 1) / t) ** gamma)
         for player in (0, 1):
             self.tree.cfr(
-                player, keep, self._regrets, self._average, self.policy, self._reach, self._scratch
+                player, rates, self._regrets, self._average, self.policy, self._reach, self._scratch
             )
 
     def solution(self) -> Vector:
@@ -52,7 +52,7 @@ class CFR:
         return from_reach(self.tree, self._average)
 
 
-def _kept(t: int, exponent: float) -> float:
+def _discount(t: int, exponent: float) -> float:
     """t^exponent / (t^exponent + 1); all for an exponent of infinity, also at t = 1."""
     if math.isinf(exponent):
         return float(exponent > 0)

@@ -10,6 +10,7 @@ from stratkit.engine.stratego import TYPES, open_types
 from stratkit.engine.tree import Tree
 from stratkit.errors import named
 from stratkit.solve.exploitability import PolicyValue
+from stratkit.terminal import aligned
 
 FORMAT = "exploitability"
 VERSION = 1
@@ -102,14 +103,10 @@ class ExploitabilityReport:
             head.append(key)
             for row, entry in zip(rows, self.entries, strict=True):
                 row.append(str(entry.search.get(key, "-")))
-        width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(width[0]), *map(str.rjust, row[1:], width[1:])])
-            for row in [head, *rows]
-        ]
         size = f"{self.histories:,} histories, {self.sets:,} information sets"
         known = ", ".join(TYPES[type_] for type_ in open_types(self.rules))
         game = f"{self.game} with open {known}" if known else self.game
+        lines = aligned([head, *rows], words=(0,))
         return "\n".join([f"{game}: {size}; values to player 0", "", *lines])
 
 

@@ -146,6 +146,8 @@ def _load(
             metadata = _parse_metadata(file.metadata(), name, kind)
             for key in sorted(file.keys()):
                 tensor = file.get_tensor(key)
+                if tensor.dtype.isbuiltin != 1:  # ml_dtypes, which onnx loads, adds such types
+                    raise TypeError(f"{tensor.dtype.name} is no type of numpy")
                 _hash_tensor(digest, key, tensor)
                 if selected(key, metadata):
                     tensors[key] = tensor

@@ -12,7 +12,7 @@ from cli.test_train import hashes, metrics
 from learn.games import episodes, write
 from running import PATIENCE, ROOT, forked_line, run
 from stratkit.cli.finetune import PROCESSING
-from stratkit.learn.config import measured
+from stratkit.learn.algorithm_kinds import playing_keys
 from stratkit.learn.run import Request
 from stratkit.learn.run import train as learn
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_policy
@@ -110,9 +110,9 @@ def test_play_and_values_agree_by_per(tmp_path: pathlib.Path) -> None:
         assert run(*tune, "--quanta", 8).status == 0
         variance[per] = metrics(fine)[0]["is_weight_variance"]
         config = load_checkpoint(list_checkpoints(fine)[-1][1])[1]["config"]
-        assert measured("rnad", config) == f"per=action,{keys},"
+        assert playing_keys("rnad", config) == f"per=action,{keys},"
     assert variance["action"] < 1e-6 and variance["move"] > 1e-2
-    assert measured("rnad", {"threshold": 0.0, "quanta": 0}) == measured("mmd", {}) == ""
+    assert playing_keys("rnad", {"threshold": 0.0, "quanta": 0}) == playing_keys("mmd", {}) == ""
 
 
 def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:

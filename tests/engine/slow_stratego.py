@@ -91,7 +91,7 @@ class SlowGame:
     side: int = 0
     flag_taken: bool = False
     plies_before: int = 0  # of a start position
-    quiet_before: int = 0
+    no_attack_before: int = 0
     # Of this turn, worked out once:
     chase: Chase | None = None
     known_moves: dict[int, list[int]] | None = None
@@ -100,7 +100,8 @@ class SlowGame:
 
     def begin(self, start: Position) -> None:
         """Begins in the middle, without a history."""
-        self.side, self.plies_before, self.quiet_before = start.side, start.plies, start.no_attack
+        self.side, self.plies_before = start.side, start.plies
+        self.no_attack_before = start.no_attack
         for square, cell in enumerate(map(int, start.cells)):
             if cell & PIECE:
                 flags = bool(cell & MOVED), bool(cell & REVEALED)
@@ -253,11 +254,11 @@ class SlowGame:
     def plies(self) -> int:
         return self.plies_before + len(self.history)
 
-    def quiet(self) -> int:
+    def no_attack(self) -> int:
         for plies, ply in enumerate(reversed(self.history)):
             if ply.attack:
                 return plies
-        return self.quiet_before + len(self.history)
+        return self.no_attack_before + len(self.history)
 
     def ending(self) -> tuple[str, int | None]:
         """(name, winner)."""
@@ -269,7 +270,7 @@ class SlowGame:
             return "no_legal_move", 1 - self.side
         if self.plies() == self.variant.max_plies:
             return "max_plies", None
-        if self.variant.max_no_attack and self.quiet() == self.variant.max_no_attack:
+        if self.variant.max_no_attack and self.no_attack() == self.variant.max_no_attack:
             return "max_quiet", None
         return "", None
 
@@ -315,7 +316,7 @@ class SlowGame:
             np.float32(a) / np.float32(b) if b else np.float32(0)
             for a, b in (
                 (self.plies(), self.variant.max_plies),
-                (self.quiet(), self.variant.max_no_attack),
+                (self.no_attack(), self.variant.max_no_attack),
             )
         ]
         chosen = np.zeros((1, n), np.float32)

@@ -20,8 +20,8 @@ from stratkit.declared import read_options
 from stratkit.engine import Batch, Game, hidden_types
 from stratkit.engine.stratego import variant
 from stratkit.nets.belief import BeliefEvaluator, BeliefNet
+from stratkit.nets.builder import build
 from stratkit.nets.evaluator import Evaluator
-from stratkit.nets.presets import build
 from stratkit.players.player import Explanation, Views
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage

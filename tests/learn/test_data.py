@@ -48,7 +48,7 @@ def test_grid_and_flat() -> None:
         assert grid[:length, k].tolist() == list(range(starts[k] + 1, starts[k] + length + 1))
         assert not grid[length:, k].any()
     back = batch.flat(grid)
-    assert torch.equal(back[batch.learned], number[batch.learned])
+    assert torch.equal(back[batch.trained], number[batch.trained])
     assert not back[batch.player < 0].any()
 
 

@@ -89,8 +89,8 @@ def test_a_deployment_network_learns_from_its_own_setups() -> None:
     game, found = episodes("nano", 4)
     found = against(game, found)
     batch = batch_of(game, found, BatchSpec(own_deployment=True, deployment_only=True))
-    assert batch.states == int(batch.by_outcome[batch.learned].sum()) > 0
-    learned = batch.player[batch.learned]
+    assert batch.states == int(batch.by_outcome[batch.trained].sum()) > 0
+    learned = batch.player[batch.trained]
     assert learned.tolist() == [k % 2 for k in range(4) for _ in range(batch.states // 4)]
 
 

@@ -58,7 +58,7 @@ def keyed(batch: StepBatch, *columns: Tensor) -> dict[tuple[bytes, int, int], li
     """Columns of the steps that are learned from, by what tells a step: its view and action, and
     how often these came before."""
     out: dict[tuple[bytes, int, int], list[float]] = {}
-    for row in batch.learned.tolist():
+    for row in batch.trained.tolist():
         view = int(batch.view[row])
         text = batch.observations[view].numpy().tobytes() + batch.legal[view].numpy().tobytes()
         again = 0

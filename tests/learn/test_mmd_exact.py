@@ -134,7 +134,7 @@ def exact_values(games: AllGames, batch: StepBatch, pi: Tensor) -> tuple[Tensor,
     past, reach = reach_of(games, batch.mu)
     q = torch.zeros_like(pi)
     later = torch.where(batch.player >= 0, pi[batch.view, batch.action], batch.mu)
-    for row in batch.learned.tolist():
+    for row in batch.trained.tolist():
         of_game = (games.episode == games.episode[row]).nonzero()[:, 0]
         after = later[of_game[of_game > row]].prod()
         gain = batch.returns[games.episode[row], batch.player[row]]
@@ -248,7 +248,7 @@ def test_the_games_are_all(name: str, number: int, sets: int) -> None:
     policy, _ = legal_policy(torch.randn(batch.legal.shape).double(), batch.legal)
     total = games.probability(games.played_by(policy).mu).sum()
     assert total.item() == pytest.approx(1) and len(batch.returns) == number
-    assert len(batch.view[batch.learned].unique()) == sets
+    assert len(batch.view[batch.trained].unique()) == sets
 
 
 def test_returns_are_in_the_unit_of_the_game(all_games: AllGames) -> None:

@@ -508,5 +508,5 @@ def test_clipped_is_the_share_of_steps_beyond_the_ratio_clip() -> None:
 def test_the_distance_from_a_uniform_magnet_is_what_entropy_lacks() -> None:
     learner, batch = a_batch()
     metrics = learner.update(batch)
-    choices = batch.legal[batch.view[batch.learned]].sum(1).double()
+    choices = batch.legal[batch.view[batch.trained]].sum(1).double()
     assert metrics["kl"] + metrics["entropy"] == pytest.approx(choices.log().mean().item(), 1e-4)

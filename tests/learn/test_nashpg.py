@@ -240,7 +240,7 @@ def test_the_expected_gradient(magnet: float, entropy: float) -> None:
 
     q, truth = exact_values(games, batch, pi)
     _, reach = reach_of(games, batch.mu)
-    learned = batch.learned
+    learned = batch.trained
     outcome = batch.returns[games.episode[learned], batch.player[learned]]
     deviation = (outcome - value[batch.view[learned]]).std(unbiased=False)
     of_magnet = algorithm.networks["magnet"](batch.observations, legal)[0].detach()

@@ -12,7 +12,7 @@ from nets.random_play import views_of_games
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.nets import UNet, build, legal_policy
-from stratkit.nets.presets import U_NETS
+from stratkit.nets.builder import U_NETS
 from stratkit.nets.unet import ConvBlock, DeconvBlock, Pyramid, Size, spread, strided
 
 PHASE, STAGE, SELECTED, CELLS = 8, 9, 10, 172

@@ -9,7 +9,7 @@ from stratkit.engine.stratego import MOVED, RED, Position
 from stratkit.notation.fenfs import parse_fenfs, position
 from stratkit.notation.squares import parse_move, parse_square
 from stratkit.players.player import Views
-from stratkit.players.testtime.board import SideBoard
+from stratkit.players.side_board import SideBoard
 
 
 def mini(pieces: str, side: str = "r", ply: int = 0) -> str:

@@ -14,7 +14,8 @@ from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Explanation
-from stratkit.players.testtime.options import PRESETS, PostProcessing
+from stratkit.players.presets import DEEPNASH
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 
 
@@ -42,4 +43,4 @@ def post_processed(
 
 def deepnash(**others: str) -> PostProcessing:
     """The preset, but for some keys."""
-    return read_options(PostProcessing, {**PRESETS["deepnash"], **others})
+    return read_options(PostProcessing, {**DEEPNASH, **others})

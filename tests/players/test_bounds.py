@@ -13,8 +13,8 @@ from players.positions import Scene
 from players.sharp import sharp_player
 from stratkit.engine.stratego import MOVED, PIECE, REVEALED, SIDE, legal_moves
 from stratkit.nets.evaluator import Evaluator
+from stratkit.players.side_board import SideBoard
 from stratkit.players.testtime import value_bounds as bounds
-from stratkit.players.testtime.board import SideBoard
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.players.testtime.value_bounds import (

@@ -15,8 +15,9 @@ from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import complete, parse_fenfs
 from stratkit.players.player import Explanation
+from stratkit.players.presets import NETWORK_PRESETS
 from stratkit.players.testtime.explain import text
-from stratkit.players.testtime.options import PRESETS, PostProcessing
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.setups.constraints import constraints_of
 from stratkit.setups.deployed import PlayerPlacer
@@ -27,7 +28,7 @@ PIECES = "M:A1 k:C3 E:B2 Y:F6 x:D4 P:E3 O:F2"
 
 def explanation(scene: Scene, **options: str) -> Explanation:
     told: list[Explanation] = []
-    preset = PRESETS[options.pop("preset")] if "preset" in options else {}
+    preset = NETWORK_PRESETS[options.pop("preset")] if "preset" in options else {}
     asked = read_options(PostProcessing, {**preset, **options})
     player = post_processed(sharp_player(scene.game), asked, told.append)
     player.policy(scene.views())

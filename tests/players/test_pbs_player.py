@@ -79,25 +79,25 @@ def test_it_keeps_nothing_of_games_that_are_over() -> None:
     player = opened("search=cfr,iterations=2,depth=1,random", game.name)
     assert isinstance(player.leaves, ExactLeaves)
     for _ in Table(game, [player], SelfplayGames(game, iter(range(100)), None), 4, seed=3).rounds():
-        most = max(most, player._kept.bytes)
-        solved = [one for roots in player._kept._seats.values() for one in roots.values()]
-        assert len(player._kept._seats) <= 2 * 4
+        most = max(most, player._cache.bytes)
+        solved = [one for roots in player._cache._seats.values() for one in roots.values()]
+        assert len(player._cache._seats) <= 2 * 4
         assert len({id(one.subgames) for one in solved}) == len(player._cut)  # games share them
         assert not len(player.leaves._solvers)
-    assert most and not player._kept.bytes and not player._cut
+    assert most and not player._cache.bytes and not player._cut
 
 
 def test_it_keeps_so_many_bytes_of_games_that_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     pair, text = pair_of("liars_dice:1x3"), "search=cfr,iterations=2,depth=1,random"
     player = opened(text, "liars_dice:1x3")
     free = [player.policy(views_of(pair, game)) for game in range(8)]
-    all_of_them = player._kept.bytes
-    monkeypatch.setattr(pbs, "KEPT", all_of_them // 2)
+    all_of_them = player._cache.bytes
+    monkeypatch.setattr(pbs, "CACHE_BYTES", all_of_them // 2)
     player = opened(text, "liars_dice:1x3")
     for game, found in enumerate(free):
         assert (player.policy(views_of(pair, game)) == found).all()
-        assert player._kept.bytes <= all_of_them // 2
-    assert player._kept.bytes > all_of_them // 4
+        assert player._cache.bytes <= all_of_them // 2
+    assert player._cache.bytes > all_of_them // 4
     assert (player.policy(views_of(pair, 0)) == free[0]).all()  # solved anew
 
 

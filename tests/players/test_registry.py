@@ -10,9 +10,10 @@ from running import ROOT, here
 from stratkit.declared import options_of, options_text, read_options
 from stratkit.errors import UsageError
 from stratkit.match import PLAYERS
-from stratkit.players.registry import NETWORK, STRONG, NetworkOptions, parse_player, words_of
-from stratkit.players.searching.options import ALPHAZE, ATARAXOS, SearchOptions
-from stratkit.players.testtime.options import DEEPNASH, FAST, PRESETS, PostProcessing
+from stratkit.players.presets import ALPHAZE, ATARAXOS, DEEPNASH, FAST, STRONG
+from stratkit.players.registry import NETWORK, NetworkOptions, parse_player, words_of
+from stratkit.players.searching.options import SearchOptions
+from stratkit.players.testtime.options import PostProcessing
 from stratkit.ucc.kind import ProgramOptions
 
 KEYS = {"name", *(key for kind in PLAYERS for key, _ in kind.accepted())}
@@ -81,7 +82,7 @@ def test_text_and_options_are_one() -> None:
 
 def test_explicit_keys_override_the_preset() -> None:
     asked = parse_player("quanta=4,preset=deepnash,barrage-easy").options.post
-    assert asked == read_options(PostProcessing, {**PRESETS["deepnash"], "quanta": "4"})
+    assert asked == read_options(PostProcessing, {**DEEPNASH, "quanta": "4"})
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,10 @@ from stratkit.play.table import Table
 from stratkit.players.baselines import HeuristicPlayer
 from stratkit.players.factory import open_player
 from stratkit.players.player import Explanation, Player, PolicyPlayer, Views
+from stratkit.players.presets import ALPHAZE
 from stratkit.players.registry import parse_player
 from stratkit.players.searching import stage
-from stratkit.players.searching.options import SEARCH_PRESETS, SearchOptions
+from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
@@ -228,7 +229,7 @@ def test_games_of_trees_do_not_depend_on_their_company() -> None:
         ({"worlds": "4", "nodes": "40"}, 4, 40),
         ({"worlds": "4", "nodes": "40", "split": "on"}, 4, 10),
         ({"worlds": "4", "nodes": "3", "split": "on"}, 4, 1),
-        (SEARCH_PRESETS["alphaze"], 3, 800),
+        (ALPHAZE, 3, 800),
     ],
 )
 def test_each_world_has_its_nodes_or_a_share_of_them(

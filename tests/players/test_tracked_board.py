@@ -12,9 +12,9 @@ from nets.random_play import actions_of_games
 from stratkit.engine import Batch, Game, expand_planes, observation_dtype
 from stratkit.engine.observation import MOVES, ONLY_ATTACKS
 from stratkit.engine.stratego import PIECE, TYPE, UNKNOWN, variant
-from stratkit.players.public_history import PublicHistory
+from stratkit.players.side_board import CELLS, OTHER, OWN, SideBoard
+from stratkit.players.side_history import SideHistory
 from stratkit.players.testtime import value_bounds as bounds
-from stratkit.players.testtime.board import CELLS, OTHER, OWN, SideBoard
 from stratkit.players.testtime.tracking import GameTrack, Tracker
 
 GAMES = [("mini", 6), ("barrage", 2), ("classic", 1)]
@@ -130,7 +130,7 @@ def test_a_history_tells_each_ply_as_it_was(name: str, games: int) -> None:
     for _, group in itertools.groupby(turns(name, games), key=lambda turn: turn[1]):
         seen = list(group)
         for now, between, then in zip(seen, seen[1:], seen[2:], strict=False):
-            history = PublicHistory(0, SideBoard.of(width, height, now[3]))
+            history = SideHistory(0, SideBoard.of(width, height, now[3]))
             plies = history.follow(then[3])
             assert history.board.cells == then[3][CELLS:] and [p.side for p in plies] == [
                 OWN,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import Any
 
 import click
 
-from stratkit.cli.options import GAME_NAME, VARIANTS, option, options
+from stratkit.cli.options import GAME_NAME, VARIANTS, Value, option, options, options_from
 from stratkit.declared import one_of, whole
 from stratkit.errors import shown
-
-if TYPE_CHECKING:
-    from stratkit.notation.select import Selection
+from stratkit.notation.select import Selection
 
 # What records and logs can contain, by hand: `--help` reads no module with numpy. Tests compare.
 WORDS_OF_VARIANTS = [*VARIANTS, "classicfree", "ultimate lightning", "duell"]  # and Gravon's
@@ -63,34 +62,16 @@ class Range(click.types.StringParamType):
         return numbers if self.dates else numbers[0]
 
 
-# These select games; their parameters are the fields of `notation.select.Selection`.
+# These select games.
 selecting = options(
-    option(
-        "--game RANGE",
-        "Only the games with these numbers, as `fenfs list` counts them: 3, 10..20 or 10.. .",
-        Range(),
-        "game",
+    options_from(
+        Selection,
+        game=Range(),
+        variants=Value(one_of(*WORDS_OF_VARIANTS)),
+        endings=Value(one_of(*ENDINGS)),
+        dates=Range(dates=True),
+        moves=Range(),
     ),
-    option(
-        "--variant", "Only this variant.", one_of(*WORDS_OF_VARIANTS), "variants", multiple=True
-    ),
-    option("--player NICK", "Only games of NICK.", name="players", multiple=True),
-    option(
-        "--result",
-        "Only games that this side won, or nobody.",
-        one_of("red", "blue", "draw"),
-        "results",
-        multiple=True,
-    ),
-    option("--ending", "Only this ending.", one_of(*ENDINGS), "endings", multiple=True),
-    option(
-        "--date RANGE",
-        "Only logs with such a date in the file name, like 2005 or 2005.4..2006.",
-        Range(dates=True),
-        "dates",
-    ),
-    option("--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. .", Range()),
-    option("--regular", "Only games with regular setups."),
     option(
         "--allow-game GAME",
         "Read games of GAME, like diplomacy:FILE, which files of games cannot open themselves.",
@@ -103,13 +84,7 @@ selecting = options(
 
 def pop_selection(given: dict[str, Any]) -> Selection:
     """Takes the values of `selecting` out of a command's values."""
-    import dataclasses
-
-    from stratkit.notation.select import Selection
-
-    return Selection(
-        **{field.name: given.pop(field.name) for field in dataclasses.fields(Selection)}
-    )
+    return Selection(**{field.name: given.pop(field.name) for field in fields(Selection)})
 
 
 jobs_option = option(

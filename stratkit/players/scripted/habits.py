@@ -13,15 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.arrays import Bools, Float64s, Int64s
-from stratkit.engine.stratego import (
-    BOMB,
-    FLAG,
-    MARSHAL,
-    MINER,
-    SCOUT,
-    SPY,
-    UNKNOWN,
-)
+from stratkit.engine.stratego import BOMB, FLAG, MARSHAL, MINER, SCOUT, SPY, UNKNOWN
 from stratkit.games.stratego.heuristic import ADVANCE, RETREAT, VALUES
 from stratkit.players.scripted.sight import NOBODY, Ground, Moves, Sight
 

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.declared import (
-    number,
-    one_of,
-    option,
-    seconds,
-    switch,
-    whole,
-    word_or_file,
-)
+from stratkit.declared import number, one_of, option, seconds, switch, whole, word_or_file
 
 MAX_SECONDS = 3600.0
 TREE_WORDS = ("pimc", "pc-pimc")  # searches of trees of single worlds
@@ -160,8 +151,3 @@ class SearchOptions:
         if self.of_turns:
             return SAME_PREFIX
         return min(EVALUATED, -(-self.trees * decisions // 8) * 8) if self.trees else EVALUATED
-
-
-ATARAXOS = {"search": "mmd", "rollouts": "1024", "depth": "10", "eta": "10", "magnet": ".01"}
-ALPHAZE = {"search": "pc-pimc", "worlds": "3", "nodes": "800", "pick": "best"}
-SEARCH_PRESETS: Mapping[str, Mapping[str, str]] = {"ataraxos": ATARAXOS, "alphaze": ALPHAZE}

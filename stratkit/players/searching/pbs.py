@@ -21,7 +21,7 @@ from stratkit.search.leaves import ExactLeaves
 from stratkit.search.safe import PBSSearch, draw_stops, solve
 from stratkit.search.subgame import Leaves
 
-KEPT = 1 << 27  # bytes of solved subgames, of all games
+CACHE_BYTES = 1 << 27  # bytes of solved subgames, of all games
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Solved:
         return sum(array.nbytes for array in arrays)
 
 
-class _Kept:
-    """Solved subgames by seat and root: those of the seats last asked for, `KEPT` bytes at most."""
+class _SubgameCache:
+    """Solved subgames by seat and root: of the seats last asked for, `CACHE_BYTES` at most."""
 
     def __init__(self) -> None:
         self._seats: OrderedDict[int, dict[int, Solved]] = OrderedDict()
@@ -73,7 +73,7 @@ class _Kept:
     def put(self, seat: int, root: int, solved: Solved) -> None:
         self._seats.setdefault(seat, {})[root] = solved
         self.bytes += solved.bytes
-        while self.bytes > KEPT and len(self._seats) > 1:
+        while self.bytes > CACHE_BYTES and len(self._seats) > 1:
             self.drop(next(iter(self._seats)))
 
     def drop(self, seat: int) -> None:
@@ -103,7 +103,7 @@ class PBSPlayer(Player):
         if len(self._sets) < len(self.tree.packed):
             what = "an observation does not tell what was seen before"
             raise UsageError(f"search={search.kind}: {game.name}: {what}")
-        self._kept = _Kept()
+        self._cache = _SubgameCache()
         self._cut: weakref.WeakValueDictionary[int, Subgames] = weakref.WeakValueDictionary()
         self._lock = threading.Lock()  # games with programs are played in threads
         self._log: Callable[[str], None] | None = None
@@ -121,7 +121,7 @@ class PBSPlayer(Player):
     def end(self, games: Games, sides: Sides) -> None:
         with self._lock:
             for seat in (2 * games + sides).tolist():
-                self._kept.drop(seat)
+                self._cache.drop(seat)
 
     def policy(self, views: Views) -> Floats:
         """float32 [n, actions]. `InputError`: a view is no information set of the game."""
@@ -178,8 +178,8 @@ class PBSPlayer(Player):
 
     def _subgame(self, seat: int, root: int, beliefs: tuple[Float64s, Float64s] | None) -> Solved:
         """The subgame that begins at node `root`, as it is searched for a seat."""
-        if kept := self._kept.get(seat, root):
-            return kept
+        if cached := self._cache.get(seat, root):
+            return cached
         tree = self.tree
         if beliefs is None:
             beliefs = tree.prior(root, 0)[None], tree.prior(root, 1)[None]
@@ -194,7 +194,7 @@ class PBSPlayer(Player):
         solved = Solved(
             shared, int(stops[0]), solution.played, solution.believed, beliefs, (after[0], after[1])
         )
-        self._kept.put(seat, root, solved)
+        self._cache.put(seat, root, solved)
         return solved
 
 

@@ -14,12 +14,7 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import StageOutput, Turns
-from stratkit.search.beliefs import (
-    BELIEFS,
-    BeliefSampler,
-    ImportanceResampling,
-    NetworkBelief,
-)
+from stratkit.search.beliefs import BELIEFS, BeliefSampler, ImportanceResampling, NetworkBelief
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.decision import Root, Search, SearchResult
 from stratkit.search.endgame import EndgameSearch

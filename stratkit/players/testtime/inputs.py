@@ -11,8 +11,8 @@ from stratkit.arrays import Bytes
 from stratkit.engine import Game, board_planes, observation_dtype
 from stratkit.engine.observation import PUBLIC
 from stratkit.players.player import Floats
+from stratkit.players.side_board import SideBoard
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import SideBoard
 from stratkit.players.testtime.options import PostProcessing
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from stratkit.arrays import Float32s
 from stratkit.engine.stratego import BOMB, FLAG, LOSES, MARSHAL, PIECE, REVEALED, SPY, TYPE, fight
-from stratkit.players.testtime.board import SideBoard
+from stratkit.players.side_board import SideBoard
 
 GENERAL, COLONEL = 9, 8
 

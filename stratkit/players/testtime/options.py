@@ -5,7 +5,6 @@ This module imports neither torch nor numpy. `pipeline` does what is asked for h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stratkit.declared import number, one_of, option, switch, whole
@@ -82,19 +81,3 @@ class PostProcessing:
         """Whether something is asked for that needs pieces of hidden types: of setups or plies."""
         post = self.temperature, self.threshold, self.quanta
         return self != PostProcessing(*post, per=self.per, ties=self.ties)
-
-
-# Perolat et al. 2022, supplement, table 5.
-DEEPNASH = {
-    "threshold": ".03",
-    "quanta": "16",
-    "deploy-threshold": ".03",
-    "deploy-quanta": "32",
-    "eager": "2",
-    "memory": "on",
-    "repeat-threats": "off",
-    "bounds": ".05",
-}
-# What paid most with barrage-easy, at little cost (bench/strength.md, stratkit-players(7)).
-FAST = {"threshold": ".1", "quanta": "8"}
-PRESETS: Mapping[str, Mapping[str, str]] = {"deepnash": DEEPNASH, "fast": FAST}

@@ -8,15 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game, sample
-from stratkit.players.player import (
-    Decision,
-    Explanation,
-    Floats,
-    Games,
-    Player,
-    Sides,
-    Views,
-)
+from stratkit.players.player import Decision, Explanation, Floats, Games, Player, Sides, Views
 from stratkit.players.testtime.action_policy import ActionPolicy
 from stratkit.players.testtime.move_policy import MovePolicy
 from stratkit.players.testtime.options import PostProcessing

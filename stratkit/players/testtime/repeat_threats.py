@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratkit.engine.stratego import PIECE
-from stratkit.players.testtime.board import OTHER, SideBoard
+from stratkit.players.side_board import OTHER, SideBoard
 
 ALLOWED = 3
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 from stratkit.engine.observation import CELLS, PLIES, number
 from stratkit.engine.stratego import PIECE
-from stratkit.players.public_history import PublicHistory
+from stratkit.players.side_board import ENEMY, OWN, SideBoard
+from stratkit.players.side_history import SideHistory
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import ENEMY, OWN, SideBoard
 from stratkit.players.testtime.repeat_threats import Threats
 
 NOBODY = -1
 
 
 @dataclass
-class GameTrack(PublicHistory):
+class GameTrack(SideHistory):
     """What is made of a game beside its history.
 
     pieces    by square: which piece stands there, a number for life

@@ -36,8 +36,8 @@ from stratkit.engine.observation import NO_SQUARE as NONE
 from stratkit.engine.stratego import BOMB, FLAG, LOSES, PIECE, REVEALED, SCOUT, TYPE, WINS, fight
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats, Moves
+from stratkit.players.side_board import OTHER, OWN, SideBoard
 from stratkit.players.testtime import memory
-from stratkit.players.testtime.board import OTHER, OWN, SideBoard
 from stratkit.players.testtime.inputs import ObservationEditor
 from stratkit.players.testtime.stages import StageOutput, Turns, keep
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from stratkit.engine.observation import MOVES, NO_SQUARE, PLIES, number
 from stratkit.engine.stratego import SCOUT, TYPE, UNKNOWN
-from stratkit.players.testtime.board import OTHER, OWN, SideBoard
+from stratkit.players.side_board import OTHER, OWN, SideBoard
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class SeenPly:
 
 
 @dataclass
-class PublicHistory:
+class SideHistory:
     """A game at the last turn of a side.
 
     plies  played before that turn

@@ -10,7 +10,7 @@ import pytest
 from stratkit.engine import Game, observation_dtype, sample
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import BOTH_FALL, FLAG, LOSES, TYPES, UNKNOWN, WINS, variant
-from stratkit.humans.seen import Ply, Turn, Witness
+from stratkit.humans.observed_game import ObservedGame, Ply, Turn
 from stratkit.players.player import Views
 
 SCOUT, MINER = 2, 3
@@ -25,13 +25,13 @@ class Followed:
         kind = variant("mini")
         self.turns: list[Turn] = []
         self.truth: list[Ply] = []
-        witnesses = [Witness(kind, 0, side) for side in range(2)]
+        observed = [ObservedGame(kind, 0, side) for side in range(2)]
         while self.arbiter.deploying:
             self.arbiter.act(self.drawn())
         while (side := self.arbiter.turn) is not None and len(self.truth) < most:
             views = Views.of_one(self.arbiter.batch, 0, len(self.arbiter.actions))
             seen = views.observations[0].view(observation_dtype(kind.squares))[0]
-            self.turns.append(witnesses[side].look(seen, views.state(0).moves()))
+            self.turns.append(observed[side].look(seen, views.state(0).moves()))
             self.check(self.turns[-1])
             self.play()
 

@@ -31,8 +31,8 @@ from stratkit.engine.stratego import (
 )
 from stratkit.notation.play import Played
 from stratkit.notation.squares import square_text
-from stratkit.players.public_history import PublicHistory
-from stratkit.players.testtime.board import SideBoard
+from stratkit.players.side_board import SideBoard
+from stratkit.players.side_history import SideHistory
 
 Counts = npt.NDArray[np.int64]  # pieces of each type, [12]
 
@@ -122,13 +122,13 @@ class Offer:
         return Position.of_setups(self.variant, *both)
 
 
-class Witness:
+class ObservedGame:
     """Follows one game by the views of one side, from the beginning of play."""
 
     def __init__(self, variant: Variant, game: int, side: int) -> None:
         self.variant, self.game, self.side = variant, game, side
         self._plies: list[Ply] = []
-        self._history: PublicHistory | None = None
+        self._history: SideHistory | None = None
 
     def look(self, seen: Any, moves: Sequence[tuple[int, int]]) -> Turn:
         """The turn at which the side has this view (`observation_dtype`), and may make these moves
@@ -159,7 +159,7 @@ class Witness:
         at most an enemy's."""
         packed, size = seen.tobytes(), (self.variant.width, self.variant.height)
         if self._history is None:
-            self._history = PublicHistory(int(seen["plies"]), SideBoard.of(*size, packed))
+            self._history = SideHistory(int(seen["plies"]), SideBoard.of(*size, packed))
             return self._first_ply(seen)
         return [
             Ply(abs(self.side - ply.side), *self._turned(ply.start, ply.end), ply.piece, ply.enemy)

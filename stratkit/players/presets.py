@@ -1,0 +1,47 @@
+"""Keys of a PLAYER, by the name that `preset=NAME` gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Preset = Mapping[str, str]
+
+# Perolat et al. 2022, supplement, table 5.
+DEEPNASH: Preset = {
+    "threshold": ".03",
+    "quanta": "16",
+    "deploy-threshold": ".03",
+    "deploy-quanta": "32",
+    "eager": "2",
+    "memory": "on",
+    "repeat-threats": "off",
+    "bounds": ".05",
+}
+# What paid most with barrage-easy, at little cost (bench/strength.md, stratkit-players(7)).
+FAST: Preset = {"threshold": ".1", "quanta": "8"}
+ATARAXOS: Preset = {
+    "search": "mmd",
+    "rollouts": "1024",
+    "depth": "10",
+    "eta": "10",
+    "magnet": ".01",
+}
+ALPHAZE: Preset = {"search": "pc-pimc", "worlds": "3", "nodes": "800", "pick": "best"}
+# For who wants to play and not to choose: the best search of those tried, at most a second a move.
+STRONG: Preset = {
+    **FAST,
+    "search": "mmd",
+    "rollouts": "4096",
+    "depth": "3",
+    "eta": "30",
+    "belief": "setups",
+    "time": "1",
+}
+
+SEARCH_PRESETS: Mapping[str, Preset] = {"ataraxos": ATARAXOS, "alphaze": ALPHAZE}
+NETWORK_PRESETS: Mapping[str, Preset] = {
+    "deepnash": DEEPNASH,
+    "fast": FAST,
+    **SEARCH_PRESETS,
+    "strong": STRONG,
+}
