@@ -19,7 +19,14 @@ from typing import Any
 from stratkit.declared import REQUIRED, check_rules, declared, number, option_name, usage, whole
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, PlayConfig, RunConfig, several_ranks
+from stratkit.learn.config import (
+    ALGORITHMS,
+    RNAD,
+    AdamConfig,
+    PlayConfig,
+    RunConfig,
+    several_ranks,
+)
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
