@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
+from stratkit.declared import option_name
 from stratkit.engine import Game
 from stratkit.engine.phantom import view_numbers
 from stratkit.engine.tree import certainly_exceeds, histories_up_to
@@ -55,6 +56,9 @@ def run_learned(
     cannot be used, or a command that fails.
     """
     assert learning.learn and learning.out
+    for name in ("table", "pairs", "write_response"):
+        if getattr(options, name):
+            raise UsageError(f"{option_name(name)} is for exact values, not for --learn")
     game, text = Game(options.game, options.rules), options.policies[0]
     spec = _frozen(text, read_player)
     if game.players != 2:
