@@ -53,6 +53,15 @@ void sk_features(int32_t width, int32_t height, const uint8_t *packed, int64_t n
  * loses, and that a neighbour could take it there; to out [n][height][width][3]. */
 void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n, float *out);
 
+/* How many floats a vector of this processor has, for residual blocks: 16, 8, or 1. */
+int32_t sk_residual_lanes(void);
+/* Residual blocks, of two convolutions of 3 x 3 with relu, of n boards [height][width][channels],
+ * in place. Channels are a multiple of `lanes`, which is 1, 8 or 16, and what the processor has at
+ * most. weights [2 blocks][16][in][out] as Winograd's F(2 x 2, 3 x 3) has them, biases [2
+ * blocks][channels]. Returns 0 if there is no memory. */
+int32_t sk_residual(int32_t height, int32_t width, int32_t channels, int32_t lanes, float *boards,
+                    int64_t n, const float *weights, const float *biases, int32_t blocks);
+
 /* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind,
  * in their order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a
  * power of two of slots. */

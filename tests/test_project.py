@@ -55,7 +55,7 @@ ROOMS = {
     },
     "learn": {"nets", "models", "search", "storage", "engine"},
     "rating": {"storage"},
-    "solve": {"engine", "players", "search", "storage"},
+    "solve": {"engine", "learn", "models", "players", "rating", "search", "storage", "ucc"},
     "convert": {"games", "notation", "storage", "engine"},
     "cli": {
         "engine",

@@ -20,6 +20,7 @@ GUIDES = sorted((ROOT / "docs").glob("*.md"))
 MADE = {
     "bot": ("", {"greedy.jsonl": 500}),
     "cluster": ("step", {"run/policy.safetensors": 500}),
+    "exploit": ("exactly it is", {"both.png": 5000, "both.json": 500, "metrics.png": 5000}),
     "extend": ("rm:1000", {"kuhn.jsonl": 500, "ttt.jsonl": 500, "pg.jsonl": 500}),
     "first-agent": (
         "12 games of barrage; Elo with 95 % intervals of differences from the anchors",

@@ -190,6 +190,7 @@ def metadata() -> dict[str, Any]:
         "post": "none",
         "networks": ["online", "target", "regularization", "previous", "average"],
         "seed": 7,
+        "decisions": 480,
         "config": {"lr": 0.001, "rho": "inf"},
         "parents": [],
         "inputs": {"episodes.eps": 24},

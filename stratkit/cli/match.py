@@ -78,7 +78,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
     [key=value,]...SPEC, where SPEC is random, heuristic, a scripted player (raider), human, a
     player that comes with stratkit (barrage, classic), a checkpoint file, a RUN folder,
-    py:MODULE:CLASS or ucc:COMMAND, a program."""
+    py:MODULE:CLASS, mix=FILE, a mixture of players, or ucc:COMMAND, a program."""
     rules = _rules(given)
     if serve is not None or check is not None:
         from stratkit.cli import alone

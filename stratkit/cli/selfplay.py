@@ -77,7 +77,7 @@ def _play(options: SelfplayOptions, progress: ProgressLine, level: int) -> None:
     from stratkit.play.actor import Actor
     from stratkit.setups.given import read_openings
 
-    actor = Actor(options, lambda text: say(text, level), warn)
+    actor = Actor(options, lambda text: say(text, level), warn, lambda text: say(text, 1))
     opening, _ = read_openings(options.setups, options.game)
     with _sink(actor) as sink:
         for episodes in actor.episodes(opening):

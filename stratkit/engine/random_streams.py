@@ -34,5 +34,7 @@ class Stream(enum.IntEnum):
     MIXTURE = 35  # which candidate of a mixed policy is played
     NOISE = 36  # what is added to the priors of a search
     WINDOW = 37  # which old episodes are learned from again
+    MEMBER = 38  # which member of a mixture plays a game
+    OPPONENT = 39  # whom self-play meets
     STOP = 40  # after how many iterations a search of public belief states is stopped
     WALK = 41  # how a game goes on from a search of public belief states

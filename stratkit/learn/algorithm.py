@@ -69,6 +69,7 @@ class Algorithm(ABC, Generic[F, T]):
     networks      by the names that they have in a checkpoint, `network_names`; the first one is
                   trained by gradients and acts in self-play, the others begin as its copies
     ranks         those that share a batch, all of which compute their targets at the same time
+    decisions     how many all ranks have learned from; of `rebel`, values
     loss_metrics  the names of what `loss` reports, as sums over the steps
     view_metrics  the names of what `forward` reports, as means over the steps learned from
     """
@@ -79,6 +80,7 @@ class Algorithm(ABC, Generic[F, T]):
     view_metrics: tuple[str, ...]
     slices = False  # of one's own: whether it learns from slices of games, too
     ranks = ALONE
+    decisions = 0
 
     def __init__(
         self,
@@ -126,7 +128,7 @@ class Algorithm(ABC, Generic[F, T]):
 
     def learning_rate(self, step: int) -> float:
         """Adam's rate in update number `step`, counted from 0."""
-        return self.config.rate(step)
+        return self.config.rate(step, self.decisions)
 
     @abstractmethod
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> F:

@@ -82,7 +82,8 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
         c, rate = self.config, super().learning_rate(step)
         if not c.lr_cosine or step < c.warm_up:
             return rate
-        part = min(1.0, (step - c.warm_up) / c.lr_cosine)
+        done = c.done(step - c.warm_up, self.decisions)
+        part = min(1.0, done / c.lr_cosine)
         return c.lr_floor + (rate - c.lr_floor) * (1 + math.cos(math.pi * part)) / 2
 
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> AlphaZeForward:

@@ -61,10 +61,13 @@ class BatchSpec:
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 
 
-def annealed(start: float, floor: float, power: float, step: int, after: float) -> float:
-    """start (1 + step / after)^-power, at least `floor`: constant if power is 0, and all but
-    constant for the first `after` steps."""
-    return max(floor, start * math.pow(1 + step / after, -power))
+STEPS, DECISIONS = "steps", "decisions"  # what a schedule counts
+
+
+def annealed(start: float, floor: float, power: float, done: int, after: float) -> float:
+    """start (1 + done / after)^-power, at least `floor`: constant if power is 0, and all but
+    constant for the first `after` steps or decisions."""
+    return max(floor, start * math.pow(1 + done / after, -power))
 
 
 def several_ranks() -> bool:
@@ -134,12 +137,17 @@ class AdamConfig:
 
     lr: float = option(5e-5, number(above=0, below=1e6), "learning rate of Adam, at first")
     lr_power: float = option(
-        0.0, number(0, 10), "it falls with this power of the steps; 0: constant"
+        0.0, number(0, 10), "it falls with this power of what is done; 0: constant"
     )
     lr_floor: float = option(0.0, number(0, below=1e6), "and not below this")
     warm_up: int = option(0, whole(0), "steps over which the rate rises to lr, at first")
     anneal_after: float = option(
-        100.0, number(1, below=1e12), "steps after which what is annealed begins to fall"
+        100.0, number(1, below=1e12), "steps or decisions after which what is annealed falls"
+    )
+    anneal_by: str = option(
+        STEPS,
+        one_of(STEPS, DECISIONS),
+        "what is annealed falls with the steps, or with the decisions learned from",
     )
     b1: float = option(0.0, number(0, below=1), "decay of Adam's first moment")
     b2: float = option(0.999, number(0, below=1), "decay of Adam's second moment")
@@ -156,10 +164,15 @@ class AdamConfig:
         PLAYER, or `none`."""
         return "none"
 
-    def rate(self, step: int) -> float:
-        """Adam's in update number `step`, counted from 0: it rises to `lr`, then falls."""
-        rising = min(1.0, (step + 1) / max(1, self.warm_up))
-        return rising * annealed(self.lr, self.lr_floor, self.lr_power, step, self.anneal_after)
+    def done(self, step: int, decisions: int) -> int:
+        """What is annealed falls with this, before update number `step`, counted from 0, when all
+        ranks have learned from so many `decisions`."""
+        return decisions if self.anneal_by == DECISIONS else step
+
+    def rate(self, step: int, decisions: int = 0) -> float:
+        """Adam's in that update: it rises to `lr`, then falls."""
+        rising, done = min(1.0, (step + 1) / max(1, self.warm_up)), self.done(step, decisions)
+        return rising * annealed(self.lr, self.lr_floor, self.lr_power, done, self.anneal_after)
 
     @property
     def deployment_only(self) -> bool:
@@ -268,7 +281,7 @@ class MMDConfig(PlayConfig):
         0.05, number(0, below=1e6), "temperature at first, in the game's unit of returns"
     )
     eta_power: float = option(
-        0.3, number(0, 10), "eta falls with this power of the steps; 0: constant"
+        0.3, number(0, 10), "eta falls with this power of what is done; 0: constant"
     )
     eta_floor: float = option(0.0, number(0, below=1e6), "and not below this")
     deployment_eta: float = option(
@@ -311,6 +324,11 @@ class MMDConfig(PlayConfig):
     average_rate: float = same(RNaDConfig, "average_rate", 0.001)
 
     rules = (*AdamConfig.rules, _no_lower("eta", "eta_floor"))
+
+    def temperature(self, step: int, decisions: int = 0) -> float:
+        """Eta in update number `step`, counted from 0, after so many decisions."""
+        done = self.done(step, decisions)
+        return annealed(self.eta, self.eta_floor, self.eta_power, done, self.anneal_after)
 
     @property
     def deployment_only(self) -> bool:
@@ -375,7 +393,9 @@ class AlphaZeConfig(PlayConfig):
         1e-4, number(0, below=1), "part of the rate by which a step shrinks the weights"
     )
     lr_cosine: int = option(
-        0, whole(0), "steps over which the rate falls to lr-floor along a cosine; 0: it does not"
+        0,
+        whole(0),
+        "steps or decisions over which the rate falls to lr-floor along a cosine; 0: it does not",
     )
     targets: str = option(
         "search",

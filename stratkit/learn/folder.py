@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
 from stratkit.learn.algorithm_kinds import algorithm_kind
-from stratkit.learn.config import RNAD
+from stratkit.learn.config import RNAD, STEPS
 from stratkit.learn.metrics import as_line, open_metrics
 from stratkit.learn.request import Observer, Request, Settings, accepted, without_former
 from stratkit.learn.source import plain_path
@@ -158,6 +158,10 @@ def _requested(request: Request, point: ResumePoint) -> ResumePoint:
             raise InputError(what, file=os.fspath(point.path))
         what = f"learned by {point.algorithm}, which alone can go on with it"
         raise InputError(what, file=os.fspath(point.path), text=request.algorithm)
+    begun = point.metadata["config"].get("anneal_by", STEPS)
+    if begun != (wanted := request.given.get("anneal_by", begun)):
+        what = f"begun with --anneal-by {begun}, and cannot go on with another"
+        raise InputError(what, file=os.fspath(point.path), text=wanted)
     return point
 
 

@@ -31,7 +31,7 @@ from stratkit.errors import InputError
 from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
-from stratkit.learn.config import MMDConfig, annealed
+from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
 from stratkit.learn.ranks import ALONE, Ranks
@@ -51,16 +51,17 @@ def reference_update(
     batch: StepBatch,
     config: MMDConfig,
     step: int,
+    decisions: int = 0,
 ) -> tuple[float, float]:
-    """Update number `step`, counted from 0: plain and slow, to be read. `MMD` by the optimizer does
-    the same; a test compares them. Returns the losses of policy and value.
+    """Update number `step`, counted from 0, after so many decisions: plain and slow. `MMD` by the
+    optimizer does the same; a test compares them. Returns the losses of policy and value.
 
     networks: those of `NETWORKS`; adam: of the online one. For one rank.
     """
     online, average = (networks[name] for name in NETWORKS)
     batch = batch.with_draws(config.draw_score * batch.unit)
     observations, legal = batch.observations[batch.view], batch.legal[batch.view]
-    eta = annealed(config.eta, config.eta_floor, config.eta_power, step, config.anneal_after)
+    eta = config.temperature(step, decisions)
     temperature = torch.where(batch.by_outcome, config.deployment_eta, eta)
 
     logits, value = online(observations, legal)
@@ -100,7 +101,7 @@ def reference_update(
     adam.zero_grad()
     torch.autograd.backward(policy_loss + config.value_weight * critic_loss / batch.unit**2)
     nn.utils.clip_grad_norm_(online.parameters(), config.grad_norm or float("inf"))
-    adam.param_groups[0]["lr"] = config.rate(step)
+    adam.param_groups[0]["lr"] = config.rate(step, decisions)
     adam.step()
     follow(average, online, average_rate(config.average_rate, step))
     return policy_loss.item(), critic_loss.item()
@@ -175,8 +176,7 @@ class MMD(Algorithm[MMDForward, SurrogateTargets]):
 
     def eta(self, step: int) -> float:
         """The temperature of update number `step`."""
-        c = self.config
-        return annealed(c.eta, c.eta_floor, c.eta_power, step, c.anneal_after)
+        return self.config.temperature(step, self.decisions)
 
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> MMDForward:
         logits, value = outputs

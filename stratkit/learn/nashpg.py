@@ -49,9 +49,11 @@ def reference_update(
     config: NashPGConfig,
     seed: int,
     step: int,
+    decisions: int = 0,
 ) -> tuple[float, float]:
-    """Update number `step`, counted from 0: plain and slow, to be read. `NashPG` by the optimizer
-    does the same; a test compares them. Returns the mean losses of policy and value.
+    """Update number `step`, counted from 0, after so many decisions: plain and slow, to be read.
+    `NashPG` by the optimizer does the same; a test compares them. Returns the mean losses of policy
+    and value.
 
     networks: those of `NETWORKS`; adam: of the online one. For one rank, and games of two players.
     """
@@ -89,7 +91,7 @@ def reference_update(
         adam.zero_grad()
         torch.autograd.backward(policy_loss + config.value_weight * critic_loss / batch.unit**2)
         nn.utils.clip_grad_norm_(online.parameters(), config.grad_norm or float("inf"))
-        adam.param_groups[0]["lr"] = config.rate(step)
+        adam.param_groups[0]["lr"] = config.rate(step, decisions)
         adam.step()
         losses.append((policy_loss.item(), critic_loss.item()))
     follow(average, online, average_rate(config.average_rate, step))

@@ -104,8 +104,8 @@ class Optimizer:
         return self.update(batch)
 
     def update(self, batch: LearnedBatch) -> dict[str, float]:
-        """One optimizer step on `batch`. Returns its metrics: of the loss and of the views (see
-        `Algorithm`), `grad_norm` before it is clipped, and the schedule's."""
+        """One optimizer step on `batch`. Returns its metrics: `decisions` so far, of the loss and
+        of the views (see `Algorithm`), `grad_norm` before it is clipped, and the schedule's."""
         batch = batch.to(self.device)
         algorithm = self.algorithm
         self.chunk = self.chunk or self._fitting(batch)
@@ -130,7 +130,9 @@ class Optimizer:
         means = (sum(values) / len(metrics) for values in zip(*metrics, strict=True))
         schedule = algorithm.after_step(self.step)
         self.step += 1
-        return {**dict(zip(names, means, strict=True)), **schedule}
+        algorithm.decisions += int(counts.sum())
+        learned = {"decisions": algorithm.decisions}
+        return {**learned, **dict(zip(names, means, strict=True)), **schedule}
 
     def _descend(
         self,
@@ -299,8 +301,11 @@ class Optimizer:
     def load_own(self, parts: Sequence[Tensors], episodes: int) -> None:
         """Goes on from what `own` of each rank gave, behind so many episodes or examples."""
 
-    def load(self, tensors: Mapping[str, NDArray[np.float32]], step: int) -> None:
-        """Goes on from `tensors()` of an optimizer that had done `step` updates.
+    def load(
+        self, tensors: Mapping[str, NDArray[np.float32]], step: int, decisions: int = 0
+    ) -> None:
+        """Goes on from `tensors()` of an optimizer that had done `step` updates, by so many
+        decisions.
 
         InputError: they are of another network.
         """
@@ -316,7 +321,7 @@ class Optimizer:
             names = [name for name, _ in self.algorithm.trained.named_parameters()]
             if not self.adam.load(names, moments):
                 raise self._misfit()
-        self.step = step
+        self.step, self.algorithm.decisions = step, decisions
 
     def _misfit(self) -> InputError:
         return InputError(f"no checkpoint of a network {self.algorithm.net!r} of this shape")

@@ -19,7 +19,15 @@ from typing import Any
 from stratkit.declared import REQUIRED, check_rules, declared, number, option_name, usage, whole
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
-from stratkit.learn.config import ALGORITHMS, RNAD, AdamConfig, PlayConfig, RunConfig, several_ranks
+from stratkit.learn.config import (
+    ALGORITHMS,
+    DECISIONS,
+    RNAD,
+    AdamConfig,
+    PlayConfig,
+    RunConfig,
+    several_ranks,
+)
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
@@ -79,14 +87,18 @@ class Request:
             name_algorithm(self.algorithm)
         if not (self.resume or self.start):  # else what is stored may matter, too
             with of_command_line():  # a preset may matter, and its network follow from the game
-                given = {**(self.settings or {}), **(self.options or {})}
-                _merged(self.net, {}, given, self.algorithm or RNAD)
+                _merged(self.net, {}, self.given, self.algorithm or RNAD)
         for path in self.inputs:
             if path != STDIN:
                 os.stat(path)
             if several_ranks() and not os.path.isdir(path):
                 what = "several ranks need a folder, of which each takes its part"
                 raise InputError(what, file=path)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The settings that the user gives; options count more than the file."""
+        return {**(self.settings or {}), **(self.options or {})}
 
     def resolve(
         self, net: str, stored: Mapping[str, Any], algorithm: str, device: str = "cpu"
@@ -219,6 +231,8 @@ def _merged(
         on_device = {name: one for name, one in _ON_DEVICE[device].items() if name in known}
         values |= stored or {**preset, **on_device}
     values |= given
+    if values["anneal_by"] == DECISIONS and "anneal_after" not in {**stored, **given}:
+        raise InputError("--anneal-by decisions needs --anneal-after, a number of decisions")
     check_rules(entry.config.rules, values)
     return values
 

@@ -200,7 +200,8 @@ class _Run:
         self.learner: Optimizer = learner(algorithm, self.config, self.ranks, self.device)
         if self.point:
             with error_context(os.fspath(self.point.path)):
-                self.learner.load(self.point.tensors, int(self.point.metadata["step"]))
+                step, decisions = (int(self.metadata.get(x, 0)) for x in ("step", "decisions"))
+                self.learner.load(self.point.tensors, step, decisions)
                 self.learner.load_own(parts_of(self.point.tensors), self.episodes)
                 if not are_finite(self.learner.adam.parameters):
                     raise InputError("its weights are not all finite")
@@ -345,8 +346,9 @@ class _Run:
         return {**self.folder.metadata(step, self.episodes), "post": acting}
 
     def _checkpoint_metadata(self) -> dict[str, Any]:
-        networks = list(self.learner.algorithm.networks)
-        return self.folder.checkpoint_metadata(self._metadata(), networks, self.consumed.files)
+        algorithm, files = self.learner.algorithm, self.consumed.files
+        metadata = {**self._metadata(), "decisions": algorithm.decisions}
+        return self.folder.checkpoint_metadata(metadata, list(algorithm.networks), files)
 
     @property
     def _period(self) -> int:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from stratkit.declared import MAX_THREADS, one_of, usage, whole
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.match import MAX_GAMES, PLAYERS
-from stratkit.players.registry import NETWORK, parse_player
-from stratkit.players.spec import PlayerSpec
+from stratkit.players.registry import MIXTURE, NETWORK, parse_player
+from stratkit.players.spec import MIX, PlayerSpec
 from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.regular import open_regular
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stratkit.match.adjudicate import Limit
     from stratkit.storage.records import RecordHeader
 
-# The rules that a match may change, by the options that do. A game calls its no-attack limit so.
+# Rules that a match may change, by their options. Games and files call the no-attack limit so.
 RULES = {
     "two_squares": "two_squares",
     "more_squares": "more_squares",
@@ -233,6 +233,7 @@ class MatchOptions:
             for spec in self.players
             if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
+        files += [spec.spec.removeprefix(MIX) for spec in self.players if spec.kind is MIXTURE]
         inputs = [self.setups, *(spec.given.get("setup") for spec in self.players), *files]
         logs = [spec.given.get("log") for spec in self.players]  # several players may share one
         taken = {os.path.realpath(path) for path in (*inputs, *logs) if path and path != "-"}

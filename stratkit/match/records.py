@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from stratkit.engine import Game
 from stratkit.games.table import kit_of
@@ -58,8 +61,9 @@ def game_record(
     seats: tuple[int, ...],
     plies: int,
     note: GameNote,
+    contestants: Sequence[AnyContestant] = (),
 ) -> GameRecord:
-    """The record of one game, in which `seats` played each side (indices of players)."""
+    """The record of one game, in which `seats` played each side (indices of `contestants`)."""
     setups, moves = kit_of(game).transcript(episode.actions)
     returns = tuple(float(value) for value in episode.returns)
     return GameRecord(
@@ -75,4 +79,19 @@ def game_record(
         fault=note.fault,
         plies=plies,
         times=note.times,
+        drawn=_drawn(contestants, episode.number, seats),
     )
+
+
+def _drawn(
+    contestants: Sequence[AnyContestant], number: int, seats: tuple[int, ...]
+) -> tuple[str | None, ...] | None:
+    """Which member played each side for a mixture; None: there is no mixture at the board."""
+    if not any(one.members for one in contestants):
+        return None
+    names: list[str | None] = []
+    for side, one in enumerate(contestants[seat] for seat in seats):
+        mixture: Any = one.player if one.members else None
+        which = mixture and mixture.drawn(np.array([number]), np.array([side], np.int8))
+        names.append(None if which is None else one.members[int(which[0])])
+    return tuple(names) if any(names) else None

@@ -128,7 +128,9 @@ class _Match:
                 for episode, seats, plies in finished or ():
                     assert finished is not None
                     note = finished.notes.get(episode.number, GameNote())
-                    record = game_record(self.game, self.schedule, episode, seats, plies, note)
+                    record = game_record(
+                        self.game, self.schedule, episode, seats, plies, note, self.contestants
+                    )
                     if board.add_new(record):
                         writer.write(record)
                         ended(record)

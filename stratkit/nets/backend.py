@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 Arrays: TypeAlias = Sequence[npt.NDArray[Any]]
 
 
-class Memory:
-    """What an evaluator keeps of the positions of its last call: the network's own."""
+class Memory(threading.local):
+    """What an evaluator keeps of the positions of a thread's last calls: the network's own."""
 
     before: Any = None
 

@@ -51,7 +51,10 @@ class Evaluator:
 
     def __getstate__(self) -> dict[str, Any]:
         """For `copy` and `pickle`: without what is kept of positions."""
-        return {**self.__dict__, "_memory": Memory()}
+        return {name: value for name, value in self.__dict__.items() if name != "_memory"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state, _memory=Memory())
 
     @property
     def network(self) -> Any:
@@ -70,6 +73,12 @@ class Evaluator:
         if self.on_cpu:
             rows = min(rows, MANY if self._remembers else BLOCK)
         self.rows = rows
+
+    @property
+    def by_threads(self) -> bool:
+        """Whether threads may ask at a time, each for some of the views: a CPU computes, and what
+        stands beside a view in a batch changes nothing that is promised."""
+        return self._loose
 
     @property
     def _loose(self) -> bool:

@@ -83,12 +83,16 @@ class Graph:
         )
 
 
-def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
-    """Of `FromTo`: `board` float32 [m, S, 48] and `counts` [m, 51] -> `squares` [m, S, C]."""
+def fromto_entry(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
+    """Of `FromTo`, what comes before the blocks: `board` float32 [m, S, 48] and `counts` [m, 51]
+    -> `squares` [m, S, C]."""
     graph = Graph(_part(weights, prefix))
+    return graph.session(squares=_entry(graph))
+
+
+def _entry(graph: Graph) -> str:
     place = graph.weights["place"]
-    channels, height, width = place.shape
-    squares = height * width
+    channels, squares = len(place), place[0].size
     board = graph.input("board", FLOAT, ["m", squares, FEATURES])
     counts = graph.input("counts", FLOAT, ["m", COUNTS])
     entry = graph.weights["entry.weight"].reshape(channels, FEATURES).T
@@ -98,9 +102,19 @@ def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSes
     x = graph.node("Add", x, graph.constant("place", fixed))
     everywhere = graph.linear(counts, "counts")
     everywhere = graph.node("Unsqueeze", everywhere, graph.constant("one", np.array([1])))
-    x = graph.node("Relu", graph.node("Add", x, everywhere))
+    return graph.node("Relu", graph.node("Add", x, everywhere))
+
+
+def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
+    """The same with all blocks, where the engine does not compute them."""
+    graph = Graph(_part(weights, prefix))
+    _, height, width = graph.weights["place"].shape
+    squares = height * width
+    x = _entry(graph)
     x = graph.node("Transpose", x, perm=[0, 2, 1])
     x = graph.node("Reshape", x, graph.constant("planes", np.array([0, 0, height, width])))
+    # Changes nothing but the layout: the library then keeps its own through all blocks.
+    x = graph.node("MaxPool", x, kernel_shape=[1, 1])
     for block in range(_blocks(graph.weights)):
         first = graph.node("Relu", graph.convolution(x, f"blocks.{block}.first"))
         x = graph.node("Add", x, graph.convolution(first, f"blocks.{block}.second"))

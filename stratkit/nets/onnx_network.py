@@ -1,4 +1,5 @@
-"""The networks `fromto`, and `+deployment` and `+mirrored` with them, by ONNX Runtime and numpy.
+"""The networks `fromto`, and `+deployment` and `+mirrored` with them, by ONNX Runtime and numpy;
+their blocks by the engine, where the processor has vectors for it.
 
 They compute what the modules of torch do that have their names (`fromto.py`, `deployment.py`,
 `mirrored.py`), for who plays on a CPU: logits differ by rounding. Other networks need torch.
@@ -31,6 +32,7 @@ from stratkit.engine.observation import (
     attack_outcomes,
     board_features,
 )
+from stratkit.engine.residual import residual, residual_lanes, residual_weights
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE, TYPES
 from stratkit.errors import InputError
 from stratkit.netnames import MIRRORED, channels_and_blocks, without_ending
@@ -48,6 +50,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 CERTAIN = 0.999  # probabilities above are of what is known
+MOST_BYTES = 2**25  # of embeddings that are remembered
 HIDDEN, MET = 16, OUTCOMES + 2  # as in `fromto`
 DEPLOYMENT_HIDDEN = 64  # as in `deployment`
 
@@ -220,21 +223,45 @@ class Views(NamedTuple):
 
 
 class Embedding(NamedTuple):
-    """Of m positions.
+    """Of m positions, each in a row of k.
 
-    squares   float32 [m, S, C]
-    counts    float32 [m, 51]
+    squares   float32 [k, S, C]
+    counts    float32 [k, 51]
+    rows      int64 [m]
     """
 
     squares: Float32s
     counts: Float32s
-
-    def take(self, rows: Int64s) -> Embedding:
-        """These rows, int64 [m]."""
-        return Embedding(self.squares[rows], self.counts[rows])
+    rows: Int64s
 
 
-_NOTHING = Embedding(np.empty(0, np.float32), np.empty(0, np.float32))
+class Positions:
+    """Embeddings of the positions that were seen since there was room."""
+
+    def __init__(self, squares: int, channels: int) -> None:
+        most = MOST_BYTES // (4 * squares * channels)
+        self.squares = np.empty((most, squares, channels), np.float32)
+        self.counts = np.empty((most, COUNTS), np.float32)
+        self.places: dict[bytes, int] = {}
+
+    def new(self, keys: list[bytes]) -> list[int]:
+        """Which of these positions have no row."""
+        return [i for i, key in enumerate(keys) if key not in self.places]
+
+    def have_room(self, positions: int) -> bool:
+        """For so many more."""
+        return len(self.places) + positions <= len(self.squares)
+
+    def add(self, keys: list[bytes], embedding: Embedding) -> None:
+        """The embedding of these positions, each in its own row."""
+        begin, end = len(self.places), len(self.places) + len(keys)
+        self.squares[begin:end], self.counts[begin:end] = embedding.squares, embedding.counts
+        self.places.update(zip(keys, range(begin, end), strict=True))
+
+    def embedding(self, keys: list[bytes]) -> Embedding:
+        """Of positions that all have a row."""
+        rows = np.array([self.places[key] for key in keys])
+        return Embedding(self.squares, self.counts, rows)
 
 
 class OnnxFromTo:
@@ -245,7 +272,10 @@ class OnnxFromTo:
 
         self.shape, self.squares = shape, shape[1] * shape[2]
         self.deploy = weights[f"{prefix}deploy"]
-        self.torso = onnx_graph.fromto_torso(weights, prefix)
+        self.channels = len(weights[f"{prefix}place"])
+        self.blocks = _blocks(weights, prefix)
+        torso = onnx_graph.fromto_entry if self.blocks else onnx_graph.fromto_torso
+        self.torso = torso(weights, prefix)
         self.policy = onnx_graph.fromto_policy(weights, prefix)
         self.critic = onnx_graph.fromto_value(weights, prefix)
 
@@ -274,56 +304,64 @@ class OnnxFromTo:
         planes, counts = _features(packed, self.shape, pub)
         board = np.moveaxis(planes, 1, -1).reshape(len(packed), self.squares, FEATURES)
         (squares,) = self.torso.run(None, {"board": board, "counts": counts})
-        return Embedding(squares, counts)
+        if self.blocks:
+            residual(squares.reshape(len(packed), *self.shape[1:], self.channels), *self.blocks)
+        return Embedding(squares, counts, np.arange(len(packed)))
 
     def embed_after(self, views: Views, before: Any) -> tuple[Embedding, Any]:
-        """As of `Network`. The positions of pieces that were selected a moment ago are
-        remembered."""
-        places, known = before or ({}, _NOTHING)
+        """As of `Network`. Positions are remembered as long as there is room: those of pieces that
+        were selected a moment ago, and those to which rollouts come again."""
         keys = [row.tobytes() for row in views.packed]
-        at = np.array([places.get(key, -1) for key in keys])
-        new = np.flatnonzero(at < 0)
-        if len(new) == len(at):
-            embedding = self._embed_side_by_side(views.packed)
-        else:
-            embedding = known.take(at)
-            if len(new):
-                more = self._embed_side_by_side(views.packed[new])
-                for all_, some in zip(embedding, more, strict=True):
-                    all_[new] = some
-        return embedding, (dict(zip(keys, range(len(keys)), strict=True)), embedding)
+        known = before or Positions(self.squares, self.channels)
+        new = known.new(keys)
+        if not known.have_room(len(new)):
+            known.places.clear()
+            new = known.new(keys)
+        if not known.have_room(len(new)):
+            return self._embed_side_by_side(views.packed), known
+        if new:
+            more = self._embed_side_by_side(views.packed[new])
+            known.add([keys[i] for i in new], more)
+        return known.embedding(keys), known
 
     def _embed_side_by_side(self, packed: Bytes) -> Embedding:
-        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)), None)
-        return Embedding(*map(np.concatenate, zip(*parts, strict=True)))
+        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)))
+        if len(parts) == 1:
+            return parts[0]
+        squares, counts, _ = map(np.concatenate, zip(*parts, strict=True))
+        return Embedding(squares, counts, np.arange(len(packed)))
 
     def logits(self, embedding: Embedding, views: Views, legal: Bytes) -> Float32s:
         """Logits float32 [n, A], -inf where `legal`, uint8 [n, A], is 0."""
         view, square = np.nonzero(legal)
-        part = views.part[view]
+        logits = np.full(legal.shape, -np.inf, np.float32)
+        logits[view, square] = self.scores(embedding, views, view, square)
+        return logits
+
+    def scores(self, embedding: Embedding, views: Views, view: Int64s, square: Int64s) -> Float32s:
+        """Logits float32 [k] of the actions of a `view`, int64 [k], on a `square`, int64 [k]."""
+        part, position = views.part[view], embedding.rows[views.position]
         met = views.outcomes[view, square]
         met = np.concatenate([met, met[:, :2] > np.float32(CERTAIN)], 1)
         given = {
             "rows": embedding.squares.reshape(-1, embedding.squares.shape[2]),
-            "chosen": views.position * self.squares + views.square,
+            "chosen": position * self.squares + views.square,
             "target": (views.part == TARGET)[:, None],
             "none": (views.part == DEPLOY).astype(np.int64),
             "view": view,
-            "at": views.position[view] * self.squares + square,
+            "at": position[view] * self.squares + square,
             "part": part[:, None],
             "met": met,
         }
         (scores,) = self.policy.run(None, given)
-        scores = scores + self.deploy[views.to_place[view], square] * (part == DEPLOY)
-        logits = np.full(legal.shape, -np.inf, np.float32)
-        logits[view, square] = scores
-        return logits
+        found: Float32s = scores + self.deploy[views.to_place[view], square] * (part == DEPLOY)
+        return found
 
     def value(self, embedding: Embedding, views: Views) -> Float32s:
         """Values float32 [n] for the acting side."""
         given = {
-            "squares": embedding.squares,
-            "counts": embedding.counts,
+            "squares": embedding.squares[embedding.rows],
+            "counts": embedding.counts[embedding.rows],
             "position": views.position,
             "chosen": views.position * self.squares + views.square,
             "target": (views.part == TARGET).astype(np.float32)[:, None],
@@ -339,7 +377,7 @@ class Seen(NamedTuple):
     play         the others
     plays        bool [n], which these are
     mirrored     bool [n], which views are mirror images
-    like_image   bool [n, S], of views that place the flag, the squares on the left
+    like_image   bool, of views that deploy: where the flag may be placed, the squares on the left
     """
 
     deployment: Float32s
@@ -366,37 +404,42 @@ class OnnxMirrored:
 
     def prepare(self, packed: Bytes, pub: Float32s | None = None) -> Seen:
         """As of `Network`."""
-        seen, mirrored, like_image = self._see(packed)
         plays = packed[:, PHASE] != 1
+        seen, mirrored = self._see(packed)
         if pub is not None:
             pub = np.where(mirrored[:, None, None, None], pub[..., ::-1], pub)[plays]
         play = self.play.prepare(seen[plays], pub)
-        return Seen(self._kinds(seen[~plays]), play, plays, mirrored, like_image)
+        deploys = seen[~plays]
+        places_flag = self.mirrors & (deploys[:, TO_PLACE] == FLAG)
+        return Seen(self._kinds(deploys), play, plays, mirrored, places_flag[:, None] & self.left)
 
-    def _see(self, packed: Bytes) -> tuple[Bytes, Bools, Bools]:
-        """The observations as the network sees them, and the last two of `Seen`."""
+    def _see(self, packed: Bytes) -> tuple[Bytes, Bools]:
+        """The observations as the network sees them, and which of them are mirror images."""
         if not self.mirrors:
-            return packed, np.zeros(len(packed), bool), np.zeros((len(packed), self.squares), bool)
-        own_flag = (packed[:, CELLS:] & (PIECE | SIDE | TYPE)) == PIECE | FLAG
-        mirrored = (own_flag & self.left).any(1)
-        places_flag = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
+            return packed, np.zeros(len(packed), bool)
+        _, height, width = self.shape
+        left = packed[:, CELLS:].reshape(-1, height, width)[:, :, : width // 2]
+        own_flag = (left & (PIECE | SIDE | TYPE)) == PIECE | FLAG
+        mirrored = own_flag.any((1, 2))
         seen = packed.copy()
         seen[mirrored] = self.reflected(packed[mirrored])
-        return seen, mirrored, places_flag[:, None] & self.left
+        return seen, mirrored
 
     def reflected(self, packed: Bytes) -> Bytes:
         """The observations of the mirror images, uint8 [n, 172 + S]."""
         other = np.arange(256, dtype=np.uint8)
         other[: self.squares] = self.image  # and what is no square stays as it is
         mirrored = packed.copy()
-        mirrored[:, CELLS:] = packed[:, CELLS:][:, self.image]
+        files = packed[:, CELLS:].reshape(-1, *self.shape[1:])[:, :, ::-1]
+        mirrored[:, CELLS:] = files.reshape(len(packed), self.squares)
         mirrored[:, SELECTED] = other[packed[:, SELECTED]]
         plies = mirrored[:, MOVES:CELLS].reshape(-1, SHOWN_PLIES, 3)
         plies[:, :, :2] = other[plies[:, :, :2]]
         mirrored[:, MOVES:CELLS] = plies.reshape(len(packed), CELLS - MOVES)
-        bits = np.unpackbits(packed[:, ONLY_ATTACKS:MOVES], axis=1, bitorder="little")
-        turned = bits[:, other[: bits.shape[1]]]
-        mirrored[:, ONLY_ATTACKS:MOVES] = np.packbits(turned, axis=1, bitorder="little")
+        if packed[:, ONLY_ATTACKS:MOVES].any():
+            bits = np.unpackbits(packed[:, ONLY_ATTACKS:MOVES], axis=1, bitorder="little")
+            turned = bits[:, other[: bits.shape[1]]]
+            mirrored[:, ONLY_ATTACKS:MOVES] = np.packbits(turned, axis=1, bitorder="little")
         return mirrored
 
     def _kinds(self, packed: Bytes) -> Float32s:
@@ -419,19 +462,22 @@ class OnnxMirrored:
 
     def logits(self, embedding: Embedding | None, inputs: Seen, legal: Bytes) -> Float32s:
         """As of `Mirrored`."""
-        reflected = legal[:, self.image]
-        allowed = np.where(inputs.mirrored[:, None], reflected, legal)
-        allowed |= reflected * inputs.like_image[:, self.image]
-        logits = np.zeros(legal.shape, np.float32)
+        logits = np.full(legal.shape, -np.inf, np.float32)
+        if embedding is not None:
+            rows = np.flatnonzero(inputs.plays)
+            view, square = np.nonzero(legal[rows])
+            seen = np.where(inputs.mirrored[rows][view], self.image[square], square)
+            scores = self.play.scores(embedding, inputs.play, view, seen)
+            logits[rows[view], square] = scores
         if len(inputs.deployment):
             (placed,) = self.deployment.run(["logits"], {"kinds": inputs.deployment})
-            logits[~inputs.plays, : self.zone] = placed
-        if embedding is not None:
-            logits[inputs.plays] = self.play.logits(embedding, inputs.play, allowed[inputs.plays])
-        turned = np.where(
-            inputs.mirrored[:, None] | inputs.like_image, logits[:, self.image], logits
-        )
-        return np.where(legal != 0, turned, np.float32(-np.inf))
+            deploys = ~inputs.plays
+            zone = np.zeros((len(placed), self.squares), np.float32)
+            zone[:, : self.zone] = placed
+            turns = inputs.mirrored[deploys][:, None] | inputs.like_image
+            zone = np.where(turns, zone[:, self.image], zone)
+            logits[deploys] = np.where(legal[deploys] != 0, zone, np.float32(-np.inf))
+        return logits
 
     def value(self, embedding: Embedding | None, inputs: Seen) -> Float32s:
         """As of `Network`."""
@@ -441,6 +487,20 @@ class OnnxMirrored:
         if embedding is not None:
             values[inputs.plays] = self.play.value(embedding, inputs.play)
         return values
+
+
+def _blocks(weights: Weights, prefix: str) -> tuple[Float32s, Float32s] | None:
+    """Weights and biases of the blocks of a `FromTo`, for the engine; None: ONNX Runtime is
+    faster on this processor."""
+    names = [name for name in weights if name.startswith(f"{prefix}blocks.")]
+    names = sorted(name.removesuffix(".bias") for name in names if name.endswith(".bias"))
+    names.sort(key=lambda name: int(name.split(".")[-2]))
+    if not names or residual_lanes(len(weights[f"{prefix}place"])) == 1:
+        return None
+    filters, biases = (
+        np.stack([weights[f"{name}.{kind}"] for name in names]) for kind in ("weight", "bias")
+    )
+    return residual_weights(filters), biases
 
 
 def _positions(packed: Bytes) -> Bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -13,6 +15,7 @@ from stratkit.threads import search_threads
 ROWS = 8  # positions come in multiples of this: the library prepares anew for every other number
 BLOCK = 64  # rows that a network computes at a time: more leave the caches, fewer cost more each
 MIN_ROWS = 16  # rows that are worth another thread
+SWITCH_SECONDS = 5e-4  # a thread that comes back to Python waits no longer for another one
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,34 +28,47 @@ def one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
+    torch.get_num_threads()  # until a thread has asked, it takes over what others set
 
 
-def side_by_side(
-    compute: Callable[[Item], Result],
-    items: Sequence[Item],
-    begin: Callable[[], None] | None = one_thread,
-) -> list[Result]:
+def side_by_side(compute: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """What is computed of each item, in their order, in as many threads as the process searches
-    in. Each item is computed in one of them, so that their number changes no sum. `begin`: what a
-    thread does first; None: nothing, for who needs no torch."""
-    threads = search_threads()
+    in. Each item is computed in one of them, so that their number changes no sum. What one of them
+    asks for again, it computes itself."""
+    threads = _threads()
     if threads == 1 or len(items) < 2:
         return [compute(item) for item in items]
-    return list(_pool(threads, begin).map(compute, items))
+    return list(_pool(threads, "torch" in sys.modules).map(compute, items))
 
 
-def shares(rows: int) -> list[slice]:
+def shares(rows: int, block: int = BLOCK) -> list[slice]:
     """Rows in blocks for `side_by_side`, equally large and as many for each thread: for who does
-    not mind that the rounding depends on the number of threads."""
-    threads = min(search_threads(), -(-rows // MIN_ROWS))
-    number = -(-rows // (BLOCK * threads)) * threads
+    not mind that the rounding depends on the number of threads, or knows that it does not."""
+    threads = min(_threads(), -(-rows // MIN_ROWS))
+    number = -(-rows // (block * threads)) * threads
     size = -(-rows // (ROWS * number)) * ROWS
     return [slice(at, at + size) for at in range(0, rows, size)]
 
 
+def _threads() -> int:
+    """How many the calling thread may ask."""
+    return 1 if getattr(_of_pool, "its", False) else search_threads()
+
+
+_of_pool = threading.local()  # `its`: the thread is one of a pool
+
+
 @functools.cache
-def _pool(threads: int, begin: Callable[[], None] | None) -> ThreadPoolExecutor:
+def _pool(threads: int, with_torch: bool) -> ThreadPoolExecutor:
     """All players share it: games with programs, which have threads of their own, need no more."""
+
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+    def begin() -> None:
+        _of_pool.its = True
+        if with_torch:
+            one_thread()
+
     return ThreadPoolExecutor(threads, "network", begin)
 
 

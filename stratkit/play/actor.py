@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
-from stratkit.errors import named
+from stratkit.errors import Say, named
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.acting import acting_policy
-from stratkit.play.finished import in_order
+from stratkit.play.finished import Finished, in_order
+from stratkit.play.opponents import ByScore, Turns
 from stratkit.play.options import HEURISTIC, ITSELF, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
@@ -35,15 +36,15 @@ POLL = 0.001  # seconds between looks at the learner, while there is nothing to 
 
 
 class Actor:
-    """Plays the games that the options ask for. `say` shows remarks, `warn` what cannot wait. Opens
-    a fixed policy and its opponents at once, so that the header is known; a learner's policy may
-    not be there yet."""
+    """Plays the games that the options ask for. `say` shows remarks, `warn` what cannot wait,
+    `note` what only some want to know. Opens a fixed policy and its opponents at once, so that the
+    header is known; a learner's policy may not be there yet."""
 
     def __init__(
-        self, options: SelfplayOptions, say: Callable[[str], None], warn: Callable[[str], None]
+        self, options: SelfplayOptions, say: Say, warn: Say, note: Say = lambda text: None
     ) -> None:
         use_threads(options.threads)
-        self.options, self.say, self.warn = options, say, warn
+        self.options, self.say, self.warn, self.note = options, say, warn, note
         self.game = Game(options.game, options.rules)
         self.follower: Follower | None = None
         self.pressure: BackPressure | None = None
@@ -103,11 +104,18 @@ class Actor:
     def _frozen(self) -> list[Player]:
         return [contestant.player for contestant in self.opponents.values()]
 
-    @property
-    def _against(self) -> list[int]:
-        """Whom the games are against by turns: 0 is the policy, and frozen players follow."""
+    def _met(self) -> Turns:
+        """Whom the games are against: 0 is the policy, and frozen players follow."""
+        options, players = self.options, self.game.players
         indices = {text: index for index, text in enumerate(self.opponents, 1)}
-        return [indices[spec.text] if spec else 0 for spec in self.options.opponents] or [0]
+        against = [indices[spec.text] if spec else 0 for spec in options.opponents] or [0]
+        if options.by_score is None:
+            return Turns(against, players)
+        names, first = [one.name for one in self.opponents.values()], options.range[0]
+        every, seed = options.by_score, options.seed
+        return ByScore(
+            against, players, every, seed, first, names, lambda text: self.note(f"selfplay: {text}")
+        )
 
     def header(self) -> Header:
         """What the episodes share."""
@@ -126,6 +134,7 @@ class Actor:
             post=self._post,
             opponent=opponents[0] if len(met) == 1 else tuple(opponents) or None,
             opponent_network=networks[0] if len(met) == 1 else tuple(networks) or None,
+            by_score=self.options.by_score,
         )
 
     @property
@@ -153,7 +162,8 @@ class Actor:
         )
         if options.slice is None:
             numbers, expected = itertools.tee(numbers)
-        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step, self._against)
+        met = self._met()
+        source: GameSource = SelfplayGames(self.game, numbers, opening, self.step, met)
         if self.follower is not None:
             from stratkit.play.backpressure import FollowedGames
 
@@ -174,7 +184,7 @@ class Actor:
             slice_length=options.slice,
             true_sight=lambda: self.true_sight,
         )
-        rounds = table.rounds()
+        rounds = _noted(table.rounds(), met)
         for finished in rounds if options.slice else in_order(rounds, expected):
             if self.pressure is not None and finished is not None:
                 self.pressure.delivered += len(finished)
@@ -218,3 +228,11 @@ class Actor:
     def _pause(self, seconds: float) -> None:
         check_reader(self.output)
         time.sleep(seconds)
+
+
+def _noted(rounds: Iterator[Finished | None], met: Turns) -> Iterator[Finished | None]:
+    """The same games, which the opponents' scores know before other games begin."""
+    for finished in rounds:
+        if finished is not None:
+            met.note(finished)
+        yield finished

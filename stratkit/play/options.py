@@ -32,7 +32,7 @@ PART = Kind("I/N", "I/N with I from 1 to N", _part, lambda part: part)
 class SelfplayOptions:
     """The options of `selfplay`.
 
-    opponents   who has the other sides, by turns; None is the policy itself
+    opponents   who has the other sides, by turns or by score; None is the policy itself
     """
 
     game: str = usage("--game G", "The game to play.", default=REQUIRED)
@@ -61,6 +61,11 @@ class SelfplayOptions:
         "A frozen player of match on all sides but one, the next one in every game: only the "
         "policy's own decisions are learned from. Several take turns; itself is the policy.",
         default=(),
+    )
+    by_score: int | None = usage(
+        "--by-score N",
+        "Draw each --opponent by (1 - score)^2 of the policy against it, anew after every N games.",
+        whole(1, 10**9),
     )
     setups: str | None = usage(
         "--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin."
@@ -147,6 +152,13 @@ class SelfplayOptions:
             self._check_actors(self.actors)
         if self.slice is not None and self.to_folder:
             raise UsageError("--slice goes with a stream, not with a folder", text=self.output)
+        if self.by_score is not None:
+            if len({spec.text for spec in self.opponents if spec}) < 2:
+                raise UsageError("--by-score needs two --opponent or more, beside itself")
+            if self.part is not None:
+                raise UsageError(
+                    "--by-score does not go with --part: opponents follow from results"
+                )
         if self.max_ahead is not None and not self.follow:
             raise UsageError("--max-ahead goes with --follow")
         if self.search is not None:

@@ -4,12 +4,13 @@ players, by turns; its games as episodes, in the order of their numbers."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
+from stratkit.play.opponents import Turns
 from stratkit.play.seating import GameSource, Opening, Seated
 from stratkit.play.table import CUT
 from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
@@ -42,8 +43,8 @@ class Frozen(Player):
 
 class SelfplayGames(GameSource):
     """The games `numbers`, begun as soon as there is a slot; `step` is the policy's. Player 0 has
-    every seat; or one seat, the next one in every game, `against` these players by turns, each of
-    whom meets it on every seat before the next one does. One of them may be 0, too."""
+    one seat, the next one in every game, and of the `opponents` one has the others: it may be 0,
+    too."""
 
     def __init__(
         self,
@@ -51,18 +52,21 @@ class SelfplayGames(GameSource):
         numbers: Iterator[int],
         opening: Opening | None,
         step: int = -1,
-        against: Sequence[int] = (0,),
+        opponents: Turns | None = None,
     ) -> None:
         self.players, self.opening, self.step = game.players, opening, step
-        self.against = np.array(against, np.int32)
-        self._numbers, self.ended = numbers, False
+        self.opponents = opponents or Turns((0,), game.players)
+        self._numbers, self.ended, self._begun = numbers, False, 0
 
     def take(self, free: int) -> Seated:
+        room = self.opponents.room(self._begun)
+        free = free if room is None else min(free, room)
         numbers = np.fromiter(itertools.islice(self._numbers, free), np.int64)
         n = len(numbers)
+        self._begun += n
         self.ended = self.ended or n < free
         openings = [self.opening(number) for number in numbers.tolist()] if self.opening else ()
-        other = self.against[numbers // self.players % len(self.against), None]
+        other = self.opponents.met(numbers)[:, None]
         own = np.arange(self.players) == numbers[:, None] % self.players
         seats = np.where(own, np.int32(0), other)
         return Seated(numbers, seats, np.full(n, self.step), openings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stratkit.declared import options_text
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, nearest_or_all, shown
+from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, shown
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
@@ -20,11 +21,28 @@ from stratkit.nets.choice import asked_backend
 from stratkit.players.baselines import HeuristicPlayer, RandomPlayer
 from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
-from stratkit.players.registry import HEURISTIC, NETWORK, PYTHON, RANDOM, RESPONSE, SCRIPTED
+from stratkit.players.registry import (
+    HEURISTIC,
+    MIXTURE,
+    NETWORK,
+    PYTHON,
+    RANDOM,
+    RESPONSE,
+    SCRIPTED,
+    parse_player,
+)
 from stratkit.players.response import open_response
 from stratkit.players.scripted.options import ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
-from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec, path_text
+from stratkit.players.spec import (
+    MIX,
+    Contestant,
+    OpenContext,
+    Opener,
+    PlayerKind,
+    PlayerSpec,
+    path_text,
+)
 from stratkit.players.testtime.options import PostProcessing
 
 if TYPE_CHECKING:
@@ -32,6 +50,7 @@ if TYPE_CHECKING:
 
     from stratkit.games.heuristic import Heuristic
     from stratkit.nets.evaluator import Evaluator
+    from stratkit.players.mixture import Member
     from stratkit.players.network import NetworkPlayer
 
 
@@ -173,6 +192,8 @@ def place(player: Player, device: str, precision: torch.dtype) -> None:
     """The networks of a player to where they compute."""
     from stratkit.nets.evaluator import Evaluator
 
+    for member in getattr(player, "members", ()):
+        place(member, device, precision)
     search = getattr(player, "search", None)
     for one in (getattr(player, "evaluator", None), getattr(search, "blueprint", None)):
         if isinstance(one, Evaluator):
@@ -269,6 +290,37 @@ def _name(path: str, step: int) -> str:
     return file
 
 
+def open_mixture(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
+    """The members that a file names, of which one plays a game. `InputError`: it is no such file,
+    or a member does not play the game."""
+    from stratkit.players.mixture import mixed, read_mixture
+
+    file = spec.spec.removeprefix(MIX)
+    members = read_mixture(file, lambda text: parse_player(text, spec.kinds))
+    opened = [open_member(one, game, context) for one in members]
+    lines = [f"{one.weight!r} {c.spec} {c.sha256}" for one, c in zip(members, opened, strict=True)]
+    cautions = dict.fromkeys(c.caution for c in opened if c.caution)
+    return Contestant(
+        name=spec.name or os.path.basename(file),
+        player=mixed([c.player for c in opened], [one.weight for one in members], context.seed),
+        spec=spec.spec,
+        sha256=hashlib.sha256("\n".join(lines).encode()).hexdigest(),
+        caution="; ".join(cautions) or None,
+        reproducible=all(c.reproducible for c in opened),
+        backend=next((c.backend for c in opened if c.backend), None),
+        members=tuple(c.name for c in opened),
+    )
+
+
+def open_member(member: Member, game: Game, context: OpenContext) -> Contestant[Player]:
+    """A member of a mixture. `InputError`: it does not play the game, or plays matches only."""
+    try:
+        return open_player(member.player, game, context.seed, context.rows)
+    except StratkitError as error:
+        where = f"line {member.line}"
+        raise InputError(str(error), file=member.file, where=where) from None
+
+
 # The kinds of players that play anywhere. Those of rooms above play matches.
 OPENERS: Mapping[PlayerKind, Opener] = {
     RANDOM: open_random,
@@ -276,6 +328,7 @@ OPENERS: Mapping[PlayerKind, Opener] = {
     SCRIPTED: open_scripted,
     PYTHON: open_python,
     RESPONSE: open_response,
+    MIXTURE: open_mixture,
     NETWORK: open_network,
 }
 

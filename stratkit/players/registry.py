@@ -17,7 +17,7 @@ from stratkit.models.shipped import SHIPPED
 from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
-from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
+from stratkit.players.spec import MIX, PlayerKind, PlayerSpec, split_options
 from stratkit.players.testtime.options import PostProcessing
 
 
@@ -39,8 +39,10 @@ HEURISTIC = PlayerKind(
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
 RESPONSE = PlayerKind("best responses", prefix="response:")
+# A file that somebody else wrote may name classes.
+MIXTURE = PlayerKind("mixtures", prefix=MIX, runs_code=True)
 NETWORK = PlayerKind("networks", words=SHIPPED, options=NetworkOptions, presets=NETWORK_PRESETS)
-KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, MIXTURE, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

@@ -1,9 +1,9 @@
 """PLAYER on a command line: `[key=value,]...SPEC`, SPEC last; and what it becomes.
 
 SPEC is a word or a path: `random`, `heuristic`, `human`, a checkpoint file, a RUN folder,
-`py:MODULE:CLASS[,key=value...]`, or `ucc:COMMAND`. A path with a comma or `=` is written with `./`
-before it. The registry says which kinds and keys there are. This module imports neither torch nor
-numpy: `--help` needs it too.
+`py:MODULE:CLASS[,key=value...]`, `mix=FILE`, or `ucc:COMMAND`. A path with a comma or `=` is
+written with `./` before it. The registry says which kinds and keys there are. This module imports
+neither torch nor numpy: `--help` needs it too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_OPTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
+MIX = "mix="  # begins the SPEC of a mixture, and is no key
+_OPTION = re.compile(rf"(?!{MIX})([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,7 @@ class Contestant(Generic[T]):
     belief        SHA-256 of the file of the belief network by which it searches
     bound         the repetition rules bind it
     backend       `onnx` where ONNX Runtime computes its network
+    members       names of a mixture's members
     """
 
     name: str
@@ -118,6 +120,7 @@ class Contestant(Generic[T]):
     belief: str | None = None
     bound: bool = True
     backend: str | None = None
+    members: tuple[str, ...] = ()
 
 
 ReadPlayer: TypeAlias = Callable[[str], PlayerSpec]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Protocol
 
 import numpy as np
 
 from stratkit.arrays import Bytes, Int64s
 from stratkit.arrays import Float32s as Floats
+
+MOST_BYTES = 2**26  # of the policies that a search remembers
 
 
 class Blueprint(Protocol):
@@ -28,28 +31,97 @@ class Blueprint(Protocol):
         ...
 
 
+def by_threads(blueprint: Blueprint) -> bool:
+    """Whether several threads may ask a blueprint at a time, each for other views: then these
+    have the same policies and values to the last bit, or depend on time anyway."""
+    return getattr(blueprint, "by_threads", False)
+
+
 class Remembered:
-    """A blueprint that is asked for the value of each view once: rollouts that differ in nothing
-    but what stays hidden end in the same view."""
+    """A blueprint that is asked for the policy and the value of each view once: rollouts that
+    differ in nothing but what stays hidden come to the same views. Threads may share it, if they
+    may share the blueprint."""
 
     def __init__(self, blueprint: Blueprint) -> None:
         self.blueprint = blueprint
         self.known: dict[bytes, np.float32] = {}
+        self.policies = _Policies()
+
+    @property
+    def by_threads(self) -> bool:
+        """As of the blueprint."""
+        return by_threads(self.blueprint)
 
     def evaluate_distinct(
         self, observations: Bytes, legal: Bytes, values: bool = False
     ) -> tuple[Floats, Floats | None]:
-        """As the blueprint; policies are not remembered."""
-        return self.blueprint.evaluate_distinct(observations, legal, values)
+        """As the blueprint; without `values` only views that are new are evaluated."""
+        if values:
+            return self.blueprint.evaluate_distinct(observations, legal, values)
+        if self.policies.are_many:
+            self.policies = _Policies()
+        keys, known = _keys(np.append(observations, np.packbits(legal, axis=1), 1)), self.policies
+        new = known.new(keys)
+        if len(new) == len(keys):
+            policy = self.blueprint.evaluate_distinct(observations, legal)[0]
+            known.add(keys, policy)
+            return policy, None
+        if new:
+            policy = self.blueprint.evaluate_distinct(observations[new], legal[new])[0]
+            known.add([keys[row] for row in new], policy)
+        return known.of(keys), None
 
     def values(self, observations: Bytes) -> Floats:
         """float32 [n]: only views that are new are evaluated."""
-        keys = [row.tobytes() for row in observations]
+        keys = _keys(observations)
         new = {key: row for row, key in enumerate(keys) if key not in self.known}
         if new:
             values = self.blueprint.values(observations[list(new.values())])
             self.known.update(zip(new, values, strict=True))
         return np.array([self.known[key] for key in keys], np.float32)
+
+
+class _Policies:
+    """Policies by what their views are, in a table that grows."""
+
+    def __init__(self) -> None:
+        self._places: dict[bytes, int] = {}
+        self._table = np.empty((0, 0), np.float32)
+        self._used = 0
+        self._lock = threading.Lock()
+
+    @property
+    def are_many(self) -> bool:
+        """Whether they take as much memory as they may."""
+        return self._table.nbytes > MOST_BYTES
+
+    def new(self, keys: list[bytes]) -> list[int]:
+        """Which keys have no policy, each once."""
+        places = self._places
+        first = {key: row for row, key in enumerate(keys) if key not in places}
+        return list(first.values())
+
+    def add(self, keys: list[bytes], policies: Floats) -> None:
+        """Policies float32 [n, A] of these keys."""
+        with self._lock:
+            begin, end = self._used, self._used + len(keys)
+            if end > len(self._table):
+                before = self._table[:begin].reshape(begin, policies.shape[1])
+                self._table = np.append(before, np.empty((end, policies.shape[1]), np.float32), 0)
+            self._table[begin:end] = policies
+            self._places.update(zip(keys, range(begin, end), strict=True))
+            self._used = end
+
+    def of(self, keys: list[bytes]) -> Floats:
+        """float32 [n, A], of keys that all have one."""
+        with self._lock:
+            return self._table[[self._places[key] for key in keys]]
+
+
+def _keys(rows: Bytes) -> list[bytes]:
+    """Of uint8 [n, k], what tells equal rows."""
+    each: list[bytes] = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}")[:, 0].tolist()
+    return each
 
 
 class PlayableBlueprint(Blueprint, Protocol):

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
 from stratkit.search.beliefs import BeliefSampler, WorldSample, concat
-from stratkit.search.blueprint import Blueprint, Remembered
+from stratkit.search.blueprint import Blueprint, Remembered, by_threads
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
-from stratkit.search.rollouts import play_out
+from stratkit.search.rollouts import MOST_ROWS, play_out_by_threads
 from stratkit.threads import search_threads
 
 Vector = npt.NDArray[np.float64]
@@ -32,7 +32,6 @@ EPS = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MAX_WORLDS = 4096
 FIRST_WORLDS = 2  # worlds of the first part of a search with a time limit
 BLOCK = 16  # worlds that a belief draws at a time: it weighs few badly, and each call has its cost
-MAX_BATCH = 256  # rollouts of a part: as many positions as a network's evaluator remembers
 MIN_ROLLOUTS = 16  # rollouts of each move, before one is left out
 PRUNE_RATIO = 1000  # a move is left out that is to get less than this part of the best one's
 
@@ -100,9 +99,9 @@ class SearchClock:
     def part(self, done: int, worlds: int, moves: int) -> int:
         """How many worlds come next, for so many moves, when some of `worlds` are done: a few at
         first, then what fills half of the time that is left, at the speed of the last part, but at
-        most `MAX_BATCH` rollouts, if one world does not take more. So a machine that slows down to
-        half its speed still keeps the time. Without a limit all come at once. 0: all are done, no
-        move is left, or another world does not fit.
+        most `MOST_ROWS` rollouts a thread, if one world does not take more. So a machine that slows
+        down to half its speed still keeps the time. Without a limit all come at once. 0: all are
+        done, no move is left, or another world does not fit.
         """
         if not moves:
             return 0
@@ -114,7 +113,7 @@ class SearchClock:
             left = self.begun + self.seconds - now
             fits = max(int(left / each / 2), int(left > each))
         self.done, self.at = done, now
-        return min(worlds - done, fits, MAX_BATCH // moves or worlds)
+        return min(worlds - done, fits, MOST_ROWS * search_threads() // moves or worlds)
 
 
 class WorldPool:
@@ -250,7 +249,8 @@ def _values(
     copies = [
         np.repeat(order[part], m) for order, part, m in zip(orders, parts, sizes, strict=True)
     ]
-    batch = Batch.gathered(list(zip(worlds, copies, strict=True)), search_threads())
+    threads = 1 if by_threads(blueprint) else search_threads()
+    batch = Batch.gathered(list(zip(worlds, copies, strict=True)), threads)
     moves = np.concatenate(
         [
             np.tile(np.array(root.moves, np.int32)[at], (len(part), 1))
@@ -269,9 +269,13 @@ def _values(
         [np.full(len(c), root.side, np.int8) for root, c in zip(roots, copies, strict=True)]
     )
     depth = search.depth * search.actions
-    returns = (
-        play_out(batch, movers, blueprint, depth, seed, keys, search.largest_return) / search.unit
-    )
     ends = np.cumsum([len(c) for c in copies])
+    by_moves = [
+        np.arange(end - len(part) * m, end).reshape(len(part), m).T.ravel()
+        for end, part, m in zip(ends, parts, sizes, strict=True)
+    ]
+    budget = depth, seed, keys, search.largest_return
+    returns = play_out_by_threads(batch, np.concatenate(by_moves), movers, blueprint, *budget)
+    returns /= search.unit
     split = zip(np.split(returns, ends[:-1]), parts, sizes, strict=True)
     return [values.reshape(len(part), m) for values, part, m in split]

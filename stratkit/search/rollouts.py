@@ -9,7 +9,10 @@ from stratkit.engine import Batch, sample
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.diplomacy import between_moves
 from stratkit.engine.random_streams import Stream
-from stratkit.search.blueprint import Blueprint
+from stratkit.nets.threads import shares, side_by_side
+from stratkit.search.blueprint import Blueprint, by_threads
+
+MOST_ROWS = 256  # that a thread plays at a time: more views leave the caches
 
 
 def play_out(
@@ -32,6 +35,34 @@ def play_out(
         values = np.clip(blueprint.values(packed[rows]), -largest_return, largest_return)
         out[rows] = np.where(actors[rows] == movers[rows], values, -values)
     return np.asarray(out, np.float64)
+
+
+def play_out_by_threads(
+    batch: Batch,
+    order: npt.NDArray[np.int64],
+    movers: npt.NDArray[np.int8],
+    blueprint: Blueprint,
+    actions: int,
+    seed: int,
+    keys: npt.NDArray[np.int64],
+    largest_return: float = np.inf,
+) -> npt.NDArray[np.float64]:
+    """`play_out`, in threads, each of which plays parts of the rows from their beginning to their
+    end. In the `order`, int64 [n], rows that may come to the same views stand together, so that
+    one thread has them. A blueprint that threads may not share is asked as by `play_out`."""
+    parts = shares(batch.size, MOST_ROWS) if by_threads(blueprint) else []
+    if len(parts) < 2:
+        return play_out(batch, movers, blueprint, actions, seed, keys, largest_return)
+
+    def part(at: slice) -> npt.NDArray[np.float64]:
+        rows = order[at]
+        some = Batch.gathered([(batch, rows)])
+        of_rows = movers[rows], blueprint, actions, seed, keys[rows], largest_return
+        return play_out(some, *of_rows)
+
+    out = np.empty(batch.size)
+    out[order] = np.concatenate(side_by_side(part, parts))
+    return out
 
 
 def play_on(

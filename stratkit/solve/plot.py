@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from stratkit.errors import printable
 from stratkit.pictures import PNG, new_figure, plain, save
+from stratkit.solve.curve import LearnedReport
 from stratkit.solve.report import Entry, ExploitabilityReport
 
 if TYPE_CHECKING:
@@ -41,6 +42,33 @@ def plot(report: ExploitabilityReport, stream: IO[bytes], form: str = PNG) -> No
         axes.set_xticks([])
     axes.set_yscale("log")
     axes.set_ylabel(f"exploitability in {plain(report.game)}")
+    axes.grid(alpha=0.3)
+    save(figure, stream, form)
+
+
+def plot_learned(report: LearnedReport, stream: IO[bytes], form: str = PNG) -> None:
+    """What exploiters win over their steps, with intervals, the best of them in fresh games, and
+    the exact exploitability as a line across. Raises `InputError` without matplotlib."""
+    figure = new_figure(8, 4.5)
+    axes = figure.subplots()
+    steps = [mark.step for mark in report.marks]
+    curves = [
+        (f"seed {some[0].seed}", some, "o-")
+        for some in zip(*(mark.seeds for mark in report.marks), strict=True)
+    ]
+    best = tuple(mark.best for mark in report.marks)
+    curves += [("best, fresh games", best, "s--")] if best[-1].fresh else []
+    for label, some, style in curves:
+        ends = [[one.value - one.low for one in some], [one.high - one.value for one in some]]
+        values = [one.value for one in some]
+        axes.errorbar(steps, values, ends, fmt=style, markersize=4, capsize=3, label=label)
+    if report.exact is not None:
+        axes.axhline(report.exact, color="grey", linestyle="--", linewidth=1, label="exact")
+    axes.axhline(0, color="black", linewidth=0.5)
+    axes.set_xscale("log")
+    axes.set_xlabel("steps of an exploiter")
+    axes.set_ylabel(f"won from {plain(report.player)}")
+    axes.legend()
     axes.grid(alpha=0.3)
     save(figure, stream, form)
 

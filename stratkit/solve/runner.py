@@ -178,10 +178,10 @@ def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
         return GivenTable(text.removeprefix(PREFIX))
     if solver := parse_solver(text):
         return solver
-    from stratkit.players.registry import NETWORK, PYTHON, RANDOM
+    from stratkit.players.registry import MIXTURE, NETWORK, PYTHON, RANDOM
 
     spec = read_player(text)
-    if spec.kind in (NETWORK, PYTHON) or (spec.kind is RANDOM and spec.options):
+    if spec.kind in (MIXTURE, NETWORK, PYTHON) or (spec.kind is RANDOM and spec.options):
         return spec
     raise UsageError("not a policy that can be evaluated", text=text)
 
@@ -370,8 +370,10 @@ class LargeEvaluator(Evaluator[Any]):
         return self._large.profile(first, second)
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
-        from stratkit.players.registry import NETWORK
+        from stratkit.players.registry import MIXTURE, NETWORK
 
+        if spec.kind is MIXTURE:
+            raise InputError(f"{self.game.name} is too large for mixtures", text=text)
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
         if searching or (network and not spec.options.post.of_single_actions):
@@ -432,8 +434,11 @@ class PolicyEvaluator(Evaluator[Vector]):
         return solver.solution()
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
-        from stratkit.players.registry import NETWORK
+        from stratkit.players.registry import MIXTURE, NETWORK
 
+        if spec.kind is MIXTURE:
+            yield self._mixed(text, spec)
+            return
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
         post = network and not spec.options.post.of_single_actions
@@ -447,6 +452,26 @@ class PolicyEvaluator(Evaluator[Vector]):
             yield from (self._searched(text, replace(spec, spec=path)) for path in _paths(spec))
         else:
             yield from self._checkpoints(text, spec, min(ROWS, len(self._distinct[0])))
+
+    def _mixed(self, text: str, spec: PlayerSpec) -> Entry:
+        """The behaviour strategy that plays as the mixture of its members does (Kuhn 1953)."""
+        from stratkit.players.baselines import RandomPlayer
+        from stratkit.players.factory import open_player
+        from stratkit.players.mixture import MixturePlayer
+        from stratkit.players.network import NetworkPlayer
+
+        contestant, reach = open_player(spec, self.game, 0, ROWS), np.zeros(len(self._uniform()))
+        assert isinstance(contestant.player, MixturePlayer)
+        for member, weight in contestant.player.weighted:
+            if isinstance(member, NetworkPlayer):
+                policy = self._of_network(member)
+            elif isinstance(member, RandomPlayer):
+                policy = self._uniform()
+            else:
+                what = "of a mixture, random and networks without a search can be evaluated"
+                raise UsageError(what, text=spec.spec)
+            reach += weight * self.tree.reach(policy)[1:]
+        return self._entry(contestant.name, text, None, from_reach(self.tree, reach))
 
     def _searched(self, text: str, spec: PlayerSpec) -> Entry:
         """The mean policy of repeated searches of one player, each with a seed of its own."""

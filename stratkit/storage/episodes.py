@@ -72,12 +72,13 @@ class Header:
         step              of the policy, or -1
         post              what was done to the network's policy before an action was drawn
         opponent          PLAYER of the sides that the policy did not play; of several, who took
-                          turns
+                          turns or were drawn
         opponent_network  SHA-256 of its file; of several
+        by_score          after so many games opponents were drawn anew, by scores; None: turns
         sampled           actions were drawn from a known policy; else mu is 1
 
-    The fields are in the order of the file, and their types are its schema. `opponent` and
-    `opponent_network` are written only where there is one.
+    The fields are in the order of the file, and their types are its schema. `opponent`,
+    `opponent_network` and `by_score` are written only where there is one.
     """
 
     version: Annotated[int, Meta(ge=VERSION, le=PLAYED)] = VERSION
@@ -92,6 +93,7 @@ class Header:
     post: Text = "none"
     opponent: Text | tuple[Text, ...] | None = None
     opponent_network: Sha256 | tuple[Sha256 | None, ...] | None = None
+    by_score: Count | None = None
     sampled: bool = True
 
     def __post_init__(self) -> None:
@@ -173,7 +175,7 @@ class EpisodeWriter(PartWriter):
 def _header_fields(header: Header) -> dict[str, Any]:
     """The header's fields as JSON has them: rules sorted."""
     fields = {**asdict(header), "rules": dict(sorted(header.rules.items()))}
-    for name in ("opponent", "opponent_network"):
+    for name in ("opponent", "opponent_network", "by_score"):
         if fields[name] is None:
             del fields[name]
     if header.sampled:
@@ -229,7 +231,7 @@ class SeenGames:
         return fresh
 
     def _stream(self, header: Header, policy: str | int) -> NumberSet:
-        opponent = header.opponent, header.opponent_network
+        opponent = header.opponent, header.opponent_network, header.by_score
         key = (header.game, header.seed, policy, header.post, opponent)
         if key not in self._streams:
             if len(self._streams) >= MAX_STREAMS:

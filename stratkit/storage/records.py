@@ -122,6 +122,8 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         fault        what the loser's program did wrong, or None
         plies        number of them
         times        [P] seconds that each side used, or None
+        drawn        [P] the name of the member that played for a mixture, None for another player;
+                     None: no mixture plays, and it is not written
 
     The fields are in the order of the file, and their types are its schema. Raises `InputError`
     when players, returns and result do not fit.
@@ -139,6 +141,7 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fault: str | None = None
     plies: Count
     times: Annotated[tuple[float, ...], Meta(min_length=1)] | None = None
+    drawn: Annotated[tuple[Text | None, ...], Meta(min_length=1)] | None = None
 
     def __post_init__(self) -> None:
         returns = self.returns
@@ -185,7 +188,10 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
 def record_line(record: GameRecord) -> bytes:
     """The line of one game."""
     returns = [int(r) if r == int(r) else r for r in record.returns]
-    return schema.compact({**msgspec.structs.asdict(record), "returns": returns}) + b"\n"
+    fields = {**msgspec.structs.asdict(record), "returns": returns}
+    if record.drawn is None:
+        del fields["drawn"]
+    return schema.compact(fields) + b"\n"
 
 
 class RecordWriter:

@@ -15,6 +15,7 @@ from stratkit.storage.checkpoints import load_network
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS, LOST = "players/attacks.py", "players/lost_attacks.py"
+MIXTURE = "players/mixture.py"
 SHIPPED = ROOT / "stratkit/models/trained"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
@@ -127,6 +128,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             "barrage-easy nobody games.jsonl",
             "lost_attacks.py: no game of a player of this name",
         ),
+        (MIXTURE, "", "usage: mixture.py [-h] GAMES.jsonl [GAMES.jsonl ...]"),
+        (MIXTURE, "nowhere", "mixture.py: [Errno 2] No such file or directory: 'nowhere'"),
         (ATTACKS, "barrage-easy many", "usage: attacks.py [-h] PLAYER [GAMES] [SEED]"),
         (ATTACKS, "nowhere", "attacks.py: no such file or folder"),
         (SEARCH, "log", "usage: search_picture.py [-h] LOG PICTURE.png [N]"),

@@ -67,6 +67,31 @@ def games(tmp_path: pathlib.Path) -> str:
     return write(tmp_path / "a.eps", *episodes("nano", 20))
 
 
+def test_a_schedule_by_decisions_goes_on_exactly_and_alone(
+    tmp_path: pathlib.Path, games: str
+) -> None:
+    whole, parts, steps = (tmp_path / name for name in ("whole", "parts", "steps"))
+    options = ("--algorithm", "mmd", "--net", "plain", "--lr-power", 1, *QUICK)
+    by = ("--anneal-by", "decisions", "--anneal-after", 50)
+    for out, number, more in ((whole, 4, by), (parts, 2, by), (steps, 1, ())):
+        done = run("train", games, "--out", out, "--steps", number, *options, *more)
+        assert done.status == 0, done.err
+    done = run("train", games, "--out", parts, "--steps", 4, "--resume")
+    assert done.status == 0, done.err
+    one, other = (load_checkpoint(newest(folder))[1] for folder in (whole, parts))
+    assert one["sha256"] == other["sha256"] and one["decisions"] == other["decisions"] > 50
+    assert metrics(whole)[-1]["decisions"] == one["decisions"]
+    assert metrics(whole)[-1]["lr"] == metrics(parts)[-1]["lr"] < metrics(parts)[0]["lr"] / 2
+    for out, word, begun in ((steps, "decisions", "steps"), (parts, "steps", "decisions")):
+        more = ("--resume", "--anneal-by", word, "--anneal-after", 50)
+        done = run("train", games, "--out", out, "--steps", 9, *more)
+        said = f"{newest(out)}: begun with --anneal-by {begun}, and cannot go on with another"
+        assert (done.status, done.err) == (1, f"train: {said}: '{word}'\n")
+    done = run("train", games, "--out", tmp_path / "new", *options, *by[:2])
+    said = "train: --anneal-by decisions needs --anneal-after, a number of decisions\n"
+    assert (done.status, done.err) == (2, said)
+
+
 def test_resumed_is_as_if_never_stopped(tmp_path: pathlib.Path, games: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     options = ("--algorithm", "mmd", "--net", "plain", "--magnet", "average", "--lr-power", 0.5)

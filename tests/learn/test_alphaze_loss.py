@@ -135,6 +135,10 @@ def test_the_rate_falls_along_a_cosine_and_weights_decay() -> None:
     )  # fmt: skip
     rates = [learner.algorithm.learning_rate(step) for step in (0, 3, 4, 9, 14, 99)]
     assert rates == pytest.approx([0.25, 1, 1, 0.6, 0.2, 0.2])
+    by = {"anneal_by": "decisions", "anneal_after": 1.0}
+    algorithm = optimizer("mlp:8", game, setting("mlp:8", lr=1.0, lr_cosine=10, **by)).algorithm
+    for algorithm.decisions, rate in ((0, 1), (5, 0.5), (10, 0), (99, 0)):
+        assert algorithm.learning_rate(1) == pytest.approx(rate)
     before = [p.detach().clone() for p in learner.adam.parameters]
     learner.adam.step([torch.zeros_like(p) for p in before], 0.5, learner.algorithm.decay)
     for old, new in zip(before, learner.adam.parameters, strict=True):

@@ -233,6 +233,22 @@ def test_what_is_annealed() -> None:
     assert [algorithm.eta(n) for n in (0, 30)] == [4, 2]
 
 
+def test_by_decisions_a_schedule_is_the_same_at_every_batch_size() -> None:
+    fall = {"anneal_by": "decisions", "anneal_after": 100, "lr_power": 1, "eta_power": 0.5}
+    (whole, batch), (halves, _) = (a_batch(lr=0.1, eta=4, eta_floor=0, **fall) for _ in range(2))
+    game, found = episodes("nano", 12)
+    first = whole.update(batch)
+    assert (first["lr"], first["eta"]) == (0.1, 4)  # what an update has is of those before it
+    for part in (found[:5], found[5:]):
+        halves.update(make_batch(game, as_parts(game, part), BatchSpec(16)))
+    n = len(batch.trained)
+    second = [learner.update(batch) for learner in (whole, halves)]
+    for metrics in second:
+        assert metrics["decisions"] == 2 * n
+        assert metrics["lr"] == pytest.approx(0.1 / (1 + n / 100))
+        assert metrics["eta"] == pytest.approx(4 / math.sqrt(1 + n / 100))
+
+
 # ---- an update ----
 
 
@@ -242,8 +258,9 @@ def test_what_is_annealed() -> None:
         {"threads": 1, "chunk": 9999},
         {"threads": 2, "chunk": 30, "magnet": "average", "weight_by": "game", "kl_mu": 0.2},
         {"advantage_filter": 0.5, "draw_score": -0.3, "advantage_lambda": 0.7, "rho": 0.9},
+        {"anneal_by": "decisions", "anneal_after": 2e3},
     ],
-    ids=["plain", "average", "filter"],
+    ids=["plain", "average", "filter", "decisions"],
 )
 def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     """Which is the algorithm as plain equations, and torch's own Adam. Some steps are judged by
@@ -263,8 +280,9 @@ def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     adam = torch.optim.Adam(online.parameters(), config.lr, (config.b1, config.b2), config.eps)
     start = weights(learner, "online")
     for step in range(8):
+        decisions = algorithm.decisions
         metrics = learner.update(batch)
-        losses = reference_update(networks, adam, batch, config, step)
+        losses = reference_update(networks, adam, batch, config, step, decisions)
         assert losses == pytest.approx((metrics["policy_loss"], metrics["value_loss"]), abs=1e-4)
         for name, parameter in online.named_parameters():
             found = algorithm.trained.get_parameter(name).grad
@@ -389,6 +407,7 @@ def test_what_is_not_learned_from_is_not_differentiated(monkeypatch: pytest.Monk
         {"rho": 0.5}, {"c": 0.5}, {"magnet": "average"}, {"lr_power": 2.0}, {"average_rate": 1.0},
         {"warm_up": 9}, {"eta_floor": 0.1}, {"lr_power": 9.0, "lr_floor": 2.9e-3},
         {"weight_by": "game"}, {"advantage_filter": 0.5}, {"draw_score": -0.5},
+        {"anneal_after": 99.0, "anneal_by": "decisions"},
     ],
     ids=lambda change: [*change][-1],
 )  # fmt: skip

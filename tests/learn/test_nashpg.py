@@ -56,8 +56,9 @@ def weights(learner: Optimizer, network: str) -> Tensor:
         {"threads": 1, "chunk": 9999},
         {"threads": 2, "chunk": 30, "weight_by": "game", "epochs": 1, "minibatches": 3},
         {"rows": 1, "ratio_clip": math.inf, "epochs": 3, "minibatches": 1, "grad_norm": 0.0},
+        {"anneal_by": "decisions", "anneal_after": 2e3},
     ],
-    ids=["plain", "chunks", "whole"],
+    ids=["plain", "chunks", "whole", "decisions"],
 )
 def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     """Which is the algorithm as plain equations, and torch's own Adam."""
@@ -74,8 +75,9 @@ def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     adam = torch.optim.Adam(online.parameters(), config.lr, (config.b1, config.b2), config.eps)
     start = weights(learner, "online")
     for step in range(4):
+        decisions = algorithm.decisions
         metrics = learner.update(batch)
-        losses = reference_update(networks, adam, batch, config, 1, step)
+        losses = reference_update(networks, adam, batch, config, 1, step, decisions)
         assert losses == pytest.approx((metrics["policy_loss"], metrics["value_loss"]), abs=1e-4)
         for name, parameter in online.named_parameters():
             found = algorithm.trained.get_parameter(name).grad

@@ -83,7 +83,7 @@ def test_ranks_of_unequal_parts_are_as_one(algorithm: str, options: dict[str, ob
         one.update(batch(0, 12))
     both = [learner(ranks) for ranks in threads(2)]
     for rank in both:
-        rank.load(one.tensors(), one.step)
+        rank.load(one.tensors(), one.step, one.algorithm.decisions)
     whole = one.update(batch(0, 12))
     halves = batch(0, 3), batch(3, 12)
     with ThreadPoolExecutor(2) as pool:
@@ -93,6 +93,7 @@ def test_ranks_of_unequal_parts_are_as_one(algorithm: str, options: dict[str, ob
         torch.testing.assert_close(gradient(rank), gradient(one), rtol=1e-4, atol=1e-5 * size)
         assert metrics["policy_loss"] == pytest.approx(whole["policy_loss"], rel=1e-4, abs=1e-6)
         assert metrics["value_loss"] == pytest.approx(whole["value_loss"], rel=1e-4)
+        assert metrics["decisions"] == whole["decisions"]
 
 
 def test_examples_in_unequal_parts_are_as_one() -> None:

@@ -18,7 +18,7 @@ from stratkit.engine.observation import PUBLIC
 from stratkit.errors import InputError
 from stratkit.models.open_model import open_model
 from stratkit.models.shipped import SHIPPED
-from stratkit.nets import Network, build, choice
+from stratkit.nets import Network, build, choice, onnx_network
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.onnx_network import OnnxNetwork, computes
@@ -61,6 +61,19 @@ def test_logits_and_values_are_those_of_torch(name: str, net: str) -> None:
         assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
+def test_without_vectors_the_library_computes_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Game("barrage")
+    views = views_of_games(game, 1, seed=3, longest=60)
+    weights = weights_of("fromto:16x2", game)
+    network = OnnxNetwork("fromto:16x2", game, weights)
+    found = by_onnx(network, views.observations, views.legal)
+    monkeypatch.setattr(onnx_network, "residual_lanes", lambda channels: 1)
+    network = OnnxNetwork("fromto:16x2", game, weights)
+    assert network.made.blocks is None
+    for one, other in zip(by_onnx(network, views.observations, views.legal), found, strict=True):
+        assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_networks_have_the_same_logits(name: str) -> None:
     model = open_model(name)
@@ -86,8 +99,13 @@ def test_a_view_s_logits_do_not_depend_on_those_beside_it(net: str) -> None:
             assert np.array_equal(one, other[at])
 
 
+@pytest.mark.parametrize("positions", [0, 50, 1000])
 @pytest.mark.parametrize("net", ["fromto:8x1", "fromto:8x1+deployment", "fromto:8x1+mirrored"])
-def test_what_is_remembered_of_positions_changes_no_bit(net: str) -> None:
+def test_what_is_remembered_of_positions_changes_no_bit(
+    net: str, positions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether there is room for none, for those of some calls, or for all."""
+    monkeypatch.setattr(onnx_network, "MOST_BYTES", positions * 4 * 100 * 8)
     game = Game("barrage")
     views = views_of_games(game, 2, seed=5, longest=120)
     packed, legal = views.observations, views.legal

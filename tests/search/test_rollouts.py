@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from stratkit.engine import Batch, Game
-from stratkit.search.rollouts import play_out
+from stratkit.search import blueprint as remembering
+from stratkit.search import rollouts
+from stratkit.search.blueprint import Remembered
+from stratkit.search.rollouts import play_out, play_out_by_threads
+from stratkit.threads import use_threads
 
 ROWS = 12
 
@@ -72,3 +78,83 @@ def test_a_leaf_is_worth_to_the_mover_what_it_is(name: str, depth: int, mover: i
     np.testing.assert_allclose(got, wanted, rtol=1e-6)
     assert depth or len(set(np.abs(got))) > 1
     assert np.abs(got).max() <= (2 if name == "kuhn" else 1.5)
+
+
+class ByThreads(FirstLegal):
+    """May be asked by several threads, and notes which ones ask for how many views."""
+
+    by_threads = True
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[threading.Thread, int]] = []
+
+    def evaluate_distinct(
+        self, observations: np.ndarray, legal: np.ndarray, values: bool = False
+    ) -> tuple[np.ndarray, None]:
+        """Drawn from, so that random numbers count."""
+        self.asked.append((threading.current_thread(), len(legal)))
+        return (legal / legal.sum(1, keepdims=True)).astype(np.float32), None
+
+
+@pytest.fixture
+def searching() -> Iterator[None]:
+    yield
+    use_threads(1)
+
+
+@pytest.mark.usefixtures("searching")
+def test_threads_play_parts_of_the_rows_and_change_no_return() -> None:
+    """In whatever order: a row's random numbers are those of its key."""
+    start = begun("nano")
+    rows = np.arange(200) % ROWS
+    keys, movers = np.arange(200) * 7, (rows % 2).astype(np.int8)
+    found = []
+    for threads in (1, 2, 3):
+        use_threads(threads)
+        blueprint = ByThreads()
+        order = np.random.default_rng(threads).permutation(200)
+        batch = Batch.gathered([(start, rows)])
+        out = play_out_by_threads(batch, order, movers, blueprint, 4, 1, keys)
+        found.append(out)
+        assert max(size for _, size in blueprint.asked) == {1: 200, 2: 104, 3: 72}[threads]
+        alone = {thread for thread, _ in blueprint.asked} == {threading.main_thread()}
+        assert alone == (threads == 1)
+    assert len(set(found[0])) > 20
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+@pytest.mark.usefixtures("searching")
+def test_others_are_asked_by_one_thread() -> None:
+    use_threads(3)
+    blueprint = ByThreads()
+    blueprint.by_threads = False
+    batch = Batch.gathered([(begun("nano"), np.arange(200) % ROWS)])
+    keys, movers = np.arange(200), np.zeros(200, np.int8)
+    play_out_by_threads(batch, np.arange(200), movers, blueprint, 4, 1, keys)
+    assert {thread for thread, _ in blueprint.asked} == {threading.main_thread()}
+
+
+@pytest.mark.usefixtures("searching")
+@pytest.mark.parametrize("most", [0, 2**26])
+def test_what_threads_remember_changes_no_return(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much room there is for it."""
+    monkeypatch.setattr(remembering, "MOST_BYTES", most)
+    monkeypatch.setattr(rollouts, "MOST_ROWS", 16)
+    start, rows = begun("nano"), np.arange(160) % ROWS
+    keys, movers = np.arange(160), np.zeros(160, np.int8)
+    found = []
+    for threads in (1, 4):
+        use_threads(threads)
+        blueprint = ByThreads()
+        plain, remembered = (
+            play_out_by_threads(
+                Batch.gathered([(start, rows)]), np.arange(160), movers, one, 4, 1, keys
+            )
+            for one in (blueprint, Remembered(blueprint))
+        )
+        np.testing.assert_array_equal(remembered, plain)
+        found.append(remembered)
+    np.testing.assert_array_equal(found[1], found[0])

@@ -122,6 +122,13 @@ class Slow(TabularBlueprint):
         return super().evaluate_distinct(*arguments, **more)
 
 
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views are evaluated as often as rollouts come to them."""
+    monkeypatch.setattr(mmd, "Remembered", lambda blueprint: blueprint)
+
+
+@pytest.mark.usefixtures("forgetful")
 @pytest.mark.parametrize("slower", [1.0, 2.0])
 @pytest.mark.parametrize("each", [1e-5, 1e-3, 3e-3])
 def test_a_time_limit_is_kept_within_a_fifth(
@@ -183,29 +190,32 @@ class Counting(TabularBlueprint):
         return np.float32(observations @ np.arange(observations.shape[1]) % 7 / 7)
 
 
-def test_a_view_is_valued_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of("leduc")
     policy = tree.uniform()
     once, again = Counting(tree, policy), Counting(tree, policy)
-    search = asked(tree, 64, 1.0, depth=1)
+    search = asked(tree, 64, 1.0, depth=2)
     found = search(roots_of(tree, policy), once, 1)
     monkeypatch.setattr(mmd, "Remembered", lambda blueprint: blueprint)
     wanted = search(roots_of(tree, policy), again, 1)
     np.testing.assert_array_equal(flat(found), flat(wanted))
     assert set(once.asked) == set(again.asked) and len(again.asked) > 5 * len(once.asked)
     assert len(once.asked) == len(set(once.asked)) and flat(found).std() > 0.1
+    assert once.rows <= len(tree) and again.rows > 5 * once.rows
 
 
-def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_remembers() -> None:
-    assert mmd.MAX_BATCH == EVALUATED == MANY
+@pytest.mark.usefixtures("forgetful")
+def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_has_rows() -> None:
+    assert mmd.MOST_ROWS == EVALUATED == MANY
     tree = tree_of("leduc")
     policy = tree.uniform()
     blueprint = Counting(tree, policy)
     search = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 4096, unit=13.0, seconds=600)
     found = search(roots_of(tree, policy)[:2], blueprint, 1)
-    assert {one.worlds for one in found} == {4096} and 100 < blueprint.most <= mmd.MAX_BATCH
+    assert {one.worlds for one in found} == {4096} and 100 < blueprint.most <= mmd.MOST_ROWS
 
 
+@pytest.mark.usefixtures("forgetful")
 def test_a_clock_spends_little_on_what_comes_to_nothing() -> None:
     """And finds the same: two thousandths of a probability may differ, of several decisions that
     end at different times."""

@@ -1,0 +1,84 @@
+"""What `exploit --learn` is asked for, and whether it makes sense. Imports no numpy: `--help` needs
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from stratkit.declared import Kind, one_of, usage, whole
+from stratkit.errors import UsageError
+
+OWN, NOTHING = "own", "none"  # words for first weights
+MARKS = (300, 1_000, 3_000, 7_000, 18_000)  # steps at which exploiters are measured
+GAMES = {True: 400, False: 4_000}  # of a match, on a board and elsewhere
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    one = whole(0, 2**31 - 1)
+    if "," in text:
+        return tuple(map(one.read, text.split(",")))
+    return tuple(range(1, 1 + whole(1, 1000).read(text)))
+
+
+def _different(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError
+    return seeds
+
+
+SEEDS = Kind("N", "a number from 1 to 1000, or different seeds, as in 3,5", _seeds, _different)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """The options of `exploit` for a best response that is learned; None: not given."""
+
+    learn: int | None = usage(
+        "--learn STEPS",
+        "Learn best responses to one PLAYER for so many steps, and measure them in games.",
+        whole(1),
+    )
+    out: str | None = usage("--out FOLDER", "The folder of the exploiters; it is gone on with.")
+    seeds: tuple[int, ...] | None = usage(
+        "--seeds N", "Exploiters, or their seeds, as in 3,5 (default: 1).", SEEDS
+    )
+    weights: str | None = usage(
+        "--weights WORD",
+        "First weights: own, the PLAYER's (the default, where it has some); none; or a "
+        "checkpoint, RUN or shipped player.",
+    )
+    only: str | None = usage(
+        "--only WORD",
+        "Learn to place pieces and nothing else: deployment.",
+        one_of("deployment"),
+    )
+    config: str | None = usage(
+        "--config FILE", "Settings of train as TOML, instead of those of exploiters."
+    )
+    games: int | None = usage(
+        "-n, --games N",
+        f"Games of each match (default: {GAMES[True]:,} on boards, or {GAMES[False]:,}).",
+        whole(2, 10**7, even=True),
+    )
+    jobs: int | None = usage("--jobs N", "Exploiters that learn at a time (default: 1).", whole(1))
+
+    def check(self, policies: Sequence[str]) -> None:
+        """`UsageError`: options that do not go together."""
+        if self.learn is None:
+            for field in fields(self):
+                if getattr(self, field.name) is not None:
+                    name = field.metadata["usage"][0].split()[-2]
+                    raise UsageError(f"{name} goes with --learn STEPS")
+        elif len(policies) > 1:
+            raise UsageError("--learn takes one PLAYER", text=policies[1])
+        elif not self.out:
+            raise UsageError("--learn needs --out FOLDER, where exploiters are kept")
+        elif self.only and self.weights == NOTHING:
+            raise UsageError("--only deployment needs weights that play, not --weights none")
+
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """The steps at which exploiters are measured."""
+        assert self.learn
+        return (*(mark for mark in MARKS if mark < self.learn), self.learn)
