@@ -211,6 +211,7 @@ static worth decide(walk *w, int depth, int own, int known, const uint64_t has[W
     const sk_phantom_response *r = w->all;
     if (depth == PREFIX && w->next >= 0)
         return at_piece(w, own, known, has, reach, plan);
+    assert(depth < r->game->cells); /* else the board was full before */
     size_t after = 2 * plan_size(w, depth + 1);
     uint8_t plans[SETS];
     int view = r->number[own] + 2 * r->number[known];

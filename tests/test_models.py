@@ -18,11 +18,17 @@ from stratkit.models.open_model import (
     model_of,
     open_model,
     open_published,
+    published_file,
 )
 from stratkit.nets import build
 from stratkit.nets.belief import BeliefNet
 from stratkit.nets.pbs import build_pbs
-from stratkit.storage.checkpoints import checkpoint_path, publish_policy, save_checkpoint
+from stratkit.storage.checkpoints import (
+    POLICY_FILE,
+    checkpoint_path,
+    publish_policy,
+    save_checkpoint,
+)
 
 BELIEF = "a belief network, where a policy is needed: belief=FILE takes it"
 VALUES = "a value network, where a policy is needed: search=cfr, cfr-avg or flop takes it"
@@ -107,6 +113,18 @@ def test_values_are_of_one_set_of_rules() -> None:
     model.check_game(short)
     with pytest.raises(InputError, match="a value network for moves:nano, not for moves:nano"):
         model.check_game(long)
+
+
+def test_a_folder_does_not_hide_a_network_that_ships(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("barrage", "run"):
+        pathlib.Path(name).mkdir()
+        pathlib.Path(name, POLICY_FILE).touch()
+    pathlib.Path("empty").mkdir()
+    files = {name: published_file(name) for name in ("barrage", "run", "empty")}
+    assert files == {"barrage": "barrage", "run": f"run/{POLICY_FILE}", "empty": "empty"}
 
 
 def test_what_a_run_publishes_else_its_newest_acting_network(tmp_path: pathlib.Path) -> None:

@@ -1,6 +1,6 @@
 """Policies of OpenSpiel here, and ours there: `FromOpenSpiel` and `OpenSpielPolicy`.
 
-OpenSpiel (Lanctot et al. 2019) must be installed: `pip install open_spiel`. Both games must be the
+OpenSpiel (Lanctot et al. 2019) is installed with the extra `openspiel`. Both games must be the
 same, with equal numbers of actions, as kuhn is kuhn_poker and leduc is
 leduc_poker(suit_isomorphism=True). What differs is refused where it shows.
 """

@@ -125,7 +125,7 @@ class ExampleBatch:
         return cls(*parts, torch.zeros((n, 0), dtype=torch.uint8), torch.arange(n))
 
     @property
-    def learned(self) -> Tensor:
+    def trained(self) -> Tensor:
         """int64 [n]: all of them."""
         return self.view
 

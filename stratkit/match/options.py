@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stratkit.match.adjudicate import Limit
     from stratkit.storage.records import RecordHeader
 
-# The rules that a match may change, by the options that do. A game calls its no-attack limit so.
+# Rules that a match may change, by their options. Games and files call the no-attack limit so.
 RULES = {
     "two_squares": "two_squares",
     "more_squares": "more_squares",

@@ -1,4 +1,5 @@
-"""The networks `fromto`, and `+deployment` and `+mirrored` with them, by ONNX Runtime and numpy.
+"""The networks `fromto`, and `+deployment` and `+mirrored` with them, by ONNX Runtime and numpy;
+their blocks by the engine, where the processor has vectors for it.
 
 They compute what the modules of torch do that have their names (`fromto.py`, `deployment.py`,
 `mirrored.py`), for who plays on a CPU: logits differ by rounding. Other networks need torch.

@@ -31,14 +31,21 @@ def one_thread() -> None:
     torch.get_num_threads()  # until a thread has asked, it takes over what others set
 
 
-def side_by_side(compute: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def side_by_side(
+    compute: Callable[[Item], Result],
+    items: Sequence[Item],
+    meanwhile: Callable[[], object] | None = None,
+) -> list[Result]:
     """What is computed of each item, in their order, in as many threads as the process searches
     in. Each item is computed in one of them, so that their number changes no sum. What one of them
-    asks for again, it computes itself."""
+    asks for again, it computes itself. `meanwhile`: what the caller does if it has to wait."""
     threads = _threads()
     if threads == 1 or len(items) < 2:
         return [compute(item) for item in items]
-    return list(_pool(threads, "torch" in sys.modules).map(compute, items))
+    results = _pool(threads, "torch" in sys.modules).map(compute, items)
+    if meanwhile:
+        meanwhile()
+    return list(results)
 
 
 def shares(rows: int, block: int = BLOCK) -> list[slice]:

@@ -11,8 +11,9 @@ move is drawn from the policy that comes out.
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -199,12 +200,15 @@ class MMDSearch(Search):
         while size := clock.part(first, *_left(orders, tried, first)):
             parts = [np.arange(first, min(first + size, len(order))) for order in orders]
             active = [one.active for one in tried]
-            needed = [
-                min(first + size, worlds) if len(moves) else 0
-                for (worlds, _), moves in zip(budgets, active, strict=True)
-            ]
-            worlds = pool.at_least(needed)
-            values = _values(roots, active, worlds, orders, parts, remembered, self, seed)
+            now, later = (
+                [
+                    min(end, worlds) if len(moves) else 0
+                    for (worlds, _), moves in zip(budgets, active, strict=True)
+                ]
+                for end in (first + size, first + 2 * size)
+            )
+            worlds, ahead = pool.at_least(now), functools.partial(pool.at_least, later)
+            values = _values(roots, active, worlds, orders, parts, remembered, self, seed, ahead)
             first += size
             for root, one, more in zip(roots, tried, values, strict=True):
                 one.add(more)
@@ -242,9 +246,11 @@ def _values(
     blueprint: Blueprint,
     search: MMDSearch,
     seed: int,
+    meanwhile: Callable[[], object],
 ) -> list[Vector]:
     """Of each root some rollouts of m of its moves, `active`, `parts` of its `orders` of worlds:
-    float64 [k, m] in units of the largest return."""
+    float64 [k, m] in units of the largest return. `meanwhile`: what this thread does if others play
+    them."""
     sizes = [len(moves) for moves in active]
     copies = [
         np.repeat(order[part], m) for order, part, m in zip(orders, parts, sizes, strict=True)
@@ -274,7 +280,7 @@ def _values(
         np.arange(end - len(part) * m, end).reshape(len(part), m).T.ravel()
         for end, part, m in zip(ends, parts, sizes, strict=True)
     ]
-    budget = depth, seed, keys, search.largest_return
+    budget = depth, seed, keys, search.largest_return, meanwhile
     returns = play_out_by_threads(batch, np.concatenate(by_moves), movers, blueprint, *budget)
     returns /= search.unit
     split = zip(np.split(returns, ends[:-1]), parts, sizes, strict=True)

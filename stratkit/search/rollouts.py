@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -46,10 +48,12 @@ def play_out_by_threads(
     seed: int,
     keys: npt.NDArray[np.int64],
     largest_return: float = np.inf,
+    meanwhile: Callable[[], object] | None = None,
 ) -> npt.NDArray[np.float64]:
     """`play_out`, in threads, each of which plays parts of the rows from their beginning to their
     end. In the `order`, int64 [n], rows that may come to the same views stand together, so that
-    one thread has them. A blueprint that threads may not share is asked as by `play_out`."""
+    one thread has them. A blueprint that threads may not share is asked as by `play_out`.
+    `meanwhile`: what the caller does if it has to wait for threads."""
     parts = shares(batch.size, MOST_ROWS) if by_threads(blueprint) else []
     if len(parts) < 2:
         return play_out(batch, movers, blueprint, actions, seed, keys, largest_return)
@@ -61,7 +65,7 @@ def play_out_by_threads(
         return play_out(some, *of_rows)
 
     out = np.empty(batch.size)
-    out[order] = np.concatenate(side_by_side(part, parts))
+    out[order] = np.concatenate(side_by_side(part, parts, meanwhile))
     return out
 
 

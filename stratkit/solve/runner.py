@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -84,6 +85,9 @@ class ExploitOptions:
             raise UsageError("--table keeps one policy", text=" ".join(self.policies))
         if self.write_response is not None and (self.pairs or len(self.policies) != 1):
             raise UsageError("--write-response responds to one policy, without --pairs")
+        path = self.write_response
+        if path is not None and os.path.isfile(path) and not self.force:
+            raise InputError("exists already; -f overwrites it", file=path)
 
 
 # A POLICY: a solver with its iterations, a table, a PLAYER, or None for uniform.
@@ -92,14 +96,14 @@ AnyPolicy: TypeAlias = "PlayerSpec | GivenTable | tuple[str, int] | None"
 
 @dataclass(frozen=True)
 class Keeping:
-    """Where a network's policy is kept.
+    """What is kept of policies.
 
-    table  a file, or None
-    rules  of the game, that differ from its own
-    force  another table is overwritten
-    note   takes what is said of it
-    pairs  policies are kept in memory, to meet one another
-    response  best responses are kept
+    table     a file, or None
+    pairs     policies are kept in memory, to meet one another
+    response  so are best responses
+    rules     of the game, that differ from its own
+    force     another table is overwritten
+    note      takes what is said of it
     """
 
     table: str | None = None
@@ -145,7 +149,7 @@ def run_exploit(
     if options.pairs:
         entries += evaluator.pairs()
     if options.write_response is not None:
-        _write_response(options, evaluator.responses, entries)
+        _write_response(options, evaluator.responses[0], entries[0])
     report = ExploitabilityReport(options.game, *evaluator.size, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
@@ -155,21 +159,16 @@ def run_exploit(
     return report
 
 
-def _write_response(
-    options: ExploitOptions, responses: list[Response], entries: list[Entry]
-) -> None:
-    if len(entries) != 1:
-        what = f"--write-response responds to one policy, and this RUN has {len(entries)}"
-        raise UsageError(what, text=entries[0].policy)
+def _write_response(options: ExploitOptions, response: Response, entry: Entry) -> None:
     says = ResponseMetadata(
         game=options.game,
         rules=options.rules,
-        against=entries[0].policy,
-        best=entries[0].result.best,
+        against=entry.policy,
+        best=entry.result.best,
     )
     assert options.write_response is not None
     with open_output(options.write_response, options.force, binary=True) as stream:
-        stream.write(response_bytes(responses[0], says))
+        stream.write(response_bytes(response, says))
 
 
 def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
@@ -219,6 +218,10 @@ class Evaluator(Generic[P]):
             choices = read_table(table, self._sets, self._keeping.rules)
             yield self._entry(text, text, None, self._of_choices(choices))
         else:
+            n, keeping = len(_paths(policy)), self._keeping
+            if n > 1 and (keeping.table is not None or keeping.response):
+                what = "--table and --write-response are for one policy"
+                raise UsageError(f"{what}, and this RUN has {n} checkpoints", text=text)
             yield from self._players(text, policy)
 
     @property
@@ -283,9 +286,6 @@ class Evaluator(Generic[P]):
         from stratkit.players.registry import PYTHON
 
         paths, keeping = _paths(spec), self._keeping
-        if keeping.table is not None and len(paths) > 1:
-            what = f"--table keeps one policy, and this RUN has {len(paths)} checkpoints"
-            raise UsageError(what, text=text)
         with self._progress(len(paths), "checkpoint", printable(text)) as bar:
             for path in paths:
                 contestant = open_player(replace(spec, spec=path), self.game, 0, rows)

@@ -215,7 +215,7 @@ INFINITE_RATE = """
 from stratkit.cli.train import main
 from stratkit.learn.config import AdamConfig
 
-AdamConfig.rate = lambda config, step: float("inf")
+AdamConfig.rate = lambda config, *done: float("inf")
 main()
 """
 

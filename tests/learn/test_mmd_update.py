@@ -241,7 +241,7 @@ def test_by_decisions_a_schedule_is_the_same_at_every_batch_size() -> None:
     assert (first["lr"], first["eta"]) == (0.1, 4)  # what an update has is of those before it
     for part in (found[:5], found[5:]):
         halves.update(make_batch(game, as_parts(game, part), BatchSpec(16)))
-    n = len(batch.learned)
+    n = len(batch.trained)
     second = [learner.update(batch) for learner in (whole, halves)]
     for metrics in second:
         assert metrics["decisions"] == 2 * n

@@ -116,7 +116,7 @@ def test_a_damaged_checkpoint_is_passed_over(folder: pathlib.Path) -> None:
 def test_learning_that_explodes_stops_and_names_the_last_good_checkpoint(
     folder: pathlib.Path, lr: str, step: int, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ReBeLConfig, "rate", lambda config, step: float(lr))
+    monkeypatch.setattr(ReBeLConfig, "rate", lambda config, *done: float(lr))
     request = request_of(folder, "run")
     request = replace(request, steps=6, options={**request.options, "save_every": 100})
     with pytest.raises(InputError) as caught:

@@ -147,7 +147,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_published(
     """The loss is that of before the update, and says nothing of it."""
     train(replace(a_request(folder, "run"), steps=2))
     good = checkpoint_path(folder / "run", 2)
-    monkeypatch.setattr(AdamConfig, "rate", lambda config, step: math.inf)
+    monkeypatch.setattr(AdamConfig, "rate", lambda config, *done: math.inf)
     request = replace(a_request(folder, "run"), resume=True, steps=3)
     with pytest.raises(InputError) as caught:
         train(request)

@@ -114,8 +114,19 @@ def test_threads_play_parts_of_the_rows_and_change_no_return() -> None:
         blueprint = ByThreads()
         order = np.random.default_rng(threads).permutation(200)
         batch = Batch.gathered([(start, rows)])
-        out = play_out_by_threads(batch, order, movers, blueprint, 4, 1, keys)
+        waited: list[threading.Thread] = []
+        out = play_out_by_threads(
+            batch,
+            order,
+            movers,
+            blueprint,
+            4,
+            1,
+            keys,
+            meanwhile=lambda: waited.append(threading.current_thread()),  # noqa: B023
+        )
         found.append(out)
+        assert waited == [threading.main_thread()] * (threads > 1)
         assert max(size for _, size in blueprint.asked) == {1: 200, 2: 104, 3: 72}[threads]
         alone = {thread for thread, _ in blueprint.asked} == {threading.main_thread()}
         assert alone == (threads == 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -162,6 +164,42 @@ def test_the_time_of_a_belief_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     (done,) = {one.worlds for one in limited(roots, blueprint, 1)}
     assert 0.8 < blueprint.now < 1.2 and 3 < len(calls) < 12
     assert min(min(sizes) for sizes in calls) >= mmd.BLOCK < done < 4096
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_worlds_of_the_next_part_are_drawn_while_others_play(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And those of a search are the same, as many as it may have."""
+    tree = tree_of("leduc")
+    policy = tree.uniform()
+    monkeypatch.setattr(mmd, "search_threads", lambda: threads)
+    monkeypatch.setattr("stratkit.nets.threads.search_threads", lambda: threads)
+    roots, blueprint = roots_of(tree, policy)[:1], TabularBlueprint(tree, policy)
+    monkeypatch.setattr(blueprint, "by_threads", True, raising=False)
+    calls: list[tuple[range, bool]] = []
+    playing = threading.Event()
+    plays = mmd.play_out_by_threads
+
+    def play(*arguments, **more):  # type: ignore[no-untyped-def]
+        playing.set()
+        out = plays(*arguments, **more)
+        playing.clear()
+        return out
+
+    def belief(roots, parts, *more):  # type: ignore[no-untyped-def]
+        calls.append((parts[0], playing.is_set()))
+        return uniform_belief(roots, parts, *more)
+
+    monkeypatch.setattr(mmd, "play_out_by_threads", play)
+    limited = MMDSearch(1, END, 1.0, 0.0, belief, 700, unit=13.0, seconds=600)
+    (found,) = limited(roots, blueprint, 1)
+    assert found.worlds == 700
+    drawn = [world for part, _ in calls for world in part]
+    assert drawn == list(range(700))
+    assert any(ahead for _, ahead in calls) == (threads > 1) and not calls[0][1]
+    free = MMDSearch(1, END, 1.0, 0.0, uniform_belief, 700, unit=13.0)
+    np.testing.assert_allclose(flat([found]), flat(free(roots, blueprint, 1)), atol=1e-12)
 
 
 def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:

@@ -173,3 +173,26 @@ def test_the_classical_rule_of_dark_hex_is_the_same(pyspiel: Any) -> None:
             batch.apply(np.array([action], np.int32))
         assert batch.actors()[0] == OVER and batch.returns()[0].tolist() == state.returns()
     assert again > 50
+
+
+def test_the_whole_tree_of_classical_dark_hex_is_the_same(pyspiel: Any) -> None:
+    """On 2 x 2 cells every history: who acts, what is legal, who wins."""
+    game = Game("dark_hex:2:classical")
+
+    def walk(batch: Batch, state: Any) -> int:
+        if state.is_terminal():
+            assert batch.actors()[0] == OVER
+            assert batch.returns()[0].tolist() == state.returns()
+            return 1
+        assert batch.actors()[0] == state.current_player()
+        legal, n = state.legal_actions(), 1
+        assert np.flatnonzero(batch.legal()[0]).tolist() == legal
+        for action in legal:
+            below = Batch(game, 1)
+            below.copy_row(0, batch, 0)
+            below.apply(np.array([action], np.int32))
+            n += walk(below, state.child(action))
+        return n
+
+    theirs = pyspiel.load_game(CLASSICAL.format(2))
+    assert walk(Batch(game, 1), theirs.new_initial_state()) == Tree(game).histories

@@ -25,6 +25,7 @@ from stratkit.players.registry import parse_player
 from stratkit.solve import sets, tables
 from stratkit.solve.sets import information_sets, sets_of
 from stratkit.solve.tables import kept_policy, read_table
+from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.tables import PolicyTable, TableMetadata, growing_table
 
 
@@ -189,6 +190,12 @@ def test_one_line_says_what_is_not_kept(
     for policies in (["uniform"], ["cfr:5"], [net, net], ["search=pc-pimc,random"]):
         done = run("exploit", "kuhn", *policies, "--table", file)
         assert done.status == 2 and "--table keeps" in done.error_line
+    for step in (1, 2):
+        checkpoint_path(tmp_path / "run", step).parent.mkdir(parents=True, exist_ok=True)
+        save_network(checkpoint_path(tmp_path / "run", step), "mlp:8", Game("kuhn"), step=step)
+    for option in ("--table", "--write-response"):
+        done = run("exploit", "kuhn", tmp_path / "run", option, file)
+        assert done.status == 2 and "and this RUN has 2 checkpoints" in done.error_line
     save(file, np.full(24, 0.5))
     done = run("exploit", "kuhn", net, "--table", file)
     assert done.error_line == f"exploit: {file}: a table of another policy; -f overwrites it"
