@@ -70,8 +70,8 @@ class Child:
 
     def interrupt(self) -> None:
         """As Ctrl-C does, to one that is not supervised."""
-        if self.status is None:
-            self._process.send_signal(signal.SIGINT)
+        if self.status is None:  # `send_signal` would reap it, and its seconds would be lost
+            os.kill(self._process.pid, signal.SIGINT)
 
     def close(self) -> None:
         """Ends it, if it runs, and waits for that. One that is not supervised is only waited for,

@@ -243,6 +243,8 @@ REFUSED = {
     "--out begins some",
     "kuhn uniform --learn 5 --out y --config belief.toml": "belief.toml: no algorithm that learns "
     "to play: 'belief'",
+    "kuhn uniform --learn 5 --out y --config seed.toml": "seed.toml: exploiters have those of "
+    "--seeds, not seed",
 }
 SEEDS = "a number from 1 to 1000, or different seeds, as in 3,5"
 
@@ -259,6 +261,7 @@ def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
     monkeypatch.chdir(tmp_path)
     save_run(tmp_path / "run", 1)
     (tmp_path / "belief.toml").write_text('algorithm = "belief"\n')
+    (tmp_path / "seed.toml").write_text("seed = 3\n")
     before = sorted(os.listdir())
     for words, said in REFUSED.items():
         done: Done = here("exploit", *words.split())
@@ -279,10 +282,14 @@ def test_a_match_goes_on_where_it_was_stopped(learned: Learned) -> None:
     whole = record.read_bytes()
     lines = whole.splitlines(keepends=True)
     record.write_bytes(b"".join(lines[:3001]) + lines[3001][:20])
+    other = folder / "seed-1-step-100.jsonl"
+    games = sorted(other.read_bytes().splitlines())
+    other.write_bytes(other.read_bytes()[:20])  # of the first line
     done = run("exploit", *LEARN, "--out", folder, "--json")
     assert done.status == 0, done.err
     assert record.read_bytes().splitlines(keepends=True)[:3001] == lines[:3001]
     assert sorted(record.read_bytes().splitlines()) == sorted(whole.splitlines())
+    assert sorted(other.read_bytes().splitlines()) == games
     assert json.loads(done.out)["marks"] == report["marks"]
 
 
