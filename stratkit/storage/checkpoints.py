@@ -151,8 +151,7 @@ def _load(
                 _hash_tensor(digest, key, tensor)
                 if selected(key, metadata):
                     tensors[key] = tensor
-    # A type that numpy lacks; where onnx has added it, none that has a buffer.
-    except (SafetensorError, TypeError, ValueError) as error:
+    except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy lacks
         raise InputError(f"not a checkpoint, or truncated ({error})", file=name) from None
     if digest.hexdigest() != metadata["sha256"]:
         raise InputError("damaged: its tensors are not those that were written", file=name)
