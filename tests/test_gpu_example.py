@@ -24,13 +24,15 @@ def environment(tmp_path: pathlib.Path) -> dict[str, str]:
 
 
 def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[str, str]) -> None:
-    """Three self-plays feed the learner until it has its steps; then one goes on until Ctrl-C."""
+    """Four self-plays feed the learner until it has its steps; then they go on until Ctrl-C."""
     first = ("--game", "nano", "-n", "20", "--seed", "1", "-o", "games.eps", "-q")
     begin = ("games.eps", "--out", "small", "--net", "plain", "--batch", "8", "-q")
-    for words in (("selfplay", *first), ("train", *begin)):
+    book = ("--game", "nano", "-n", "4", "--seed", "1", "-o", "book.setups", "-q")
+    for words in (("selfplay", *first), ("train", *begin), ("deploy-gen", *book)):
         subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     made = ("run", "nano", "small", "plain:20x2")
     more = {**environment, "TRAIN": "--batch 8 --lr 2e-4 --steps 3 -q", "POOL": "heuristic small"}
+    more["BOOK"] = "book.setups"
     done = subprocess.run(
         [SCRIPT, *made], cwd=tmp_path, env=more, capture_output=True, timeout=PATIENCE, check=False
     )

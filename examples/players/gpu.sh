@@ -7,11 +7,11 @@
 # its own settings: give POOL again, and in TRAIN only what is to change.
 # The learner and one self-play compute on the GPU. That self-play meets itself, in many games at a
 # time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL.
-# With BOOK, a file of setups, another self-play on the GPU begins from these: for who wants play that
-# knows setups unlike its own.
+# With BOOK, a file of setups, another self-play on the GPU begins from these, for play that
+# knows setups unlike its own: 1024 games at a time.
 # Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN. CORES (all but
 # 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines. The commands that
-# made it are in bench/learning-classic.md.
+# made it are in bench/learning-classic.md, those of barrage in bench/learning-barrage.md.
 #
 # Setups of barrage and classic have half their temperature, by export.py. Whoever
 # goes on from one gives them back what they had, and halves it again in what became of it:
@@ -43,7 +43,7 @@ play() { # PIPE and further words
     actors="$actors $!"
 }
 play "$pipes/gpu" --device "$device" --threads 3 --slots "${SLOTS:-2048}"
-[ -z "${BOOK:-}" ] || play "$pipes/book" --device "$device" --slots 1024 --setups "$BOOK"
+[ -z "${BOOK:-}" ] || play "$pipes/book" --device "$device" --slots "${SLOTS:-1024}" --setups "$BOOK"
 for core in $(seq "$cores"); do
     # shellcheck disable=SC2086
     play "$pipes/$core" --slots 64 $opponents
