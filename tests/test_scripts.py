@@ -15,8 +15,9 @@ from running import ROOT
 FILES = sorted(path for at in ("examples", "bench") for path in (ROOT / at).rglob("*.*"))
 # What is imported, and does nothing by itself.
 MODULES = ("bench/command_line.py", "examples/linear_net.py", "examples/nashpg.py",
-           "examples/policy_gradient.py", "examples/players/greedy.py",
-           "examples/replicator.py", "examples/tictactoe.py")  # fmt: skip
+           "examples/openspiel_policy.py", "examples/policy_gradient.py",
+           "examples/players/greedy.py", "examples/replicator.py", "examples/tictactoe.py",
+           "examples/torch_policy.py")  # fmt: skip
 PYTHON = [
     str(path.relative_to(ROOT))
     for path in FILES

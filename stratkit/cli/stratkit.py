@@ -30,7 +30,7 @@ VERSION = 1  # of what status --json prints
 TOOLS = {
     "curves": "draw the metrics of training runs",
     "deploy-gen": "make setups",
-    "exploit": "compute the exact exploitability of policies",
+    "exploit": "compute how exploitable policies are, or learn to exploit them",
     "fenfs": "list, show, check, count and convert Stratego games, positions and setups",
     "finetune": "continue learning for the policy that will play",
     "match": "run a tournament between players and record every game",

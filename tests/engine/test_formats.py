@@ -157,6 +157,8 @@ def test_every_use_of_random_numbers_has_its_own_stream() -> None:
         "MIXTURE": 35,
         "NOISE": 36,
         "WINDOW": 37,
+        "MEMBER": 38,
+        "OPPONENT": 39,
         "STOP": 40,
         "WALK": 41,
     }

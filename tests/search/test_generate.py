@@ -118,5 +118,5 @@ def test_a_network_learns_liars_dice() -> None:
         learner.add(generator.examples(NetworkLeaves(algorithm.trained)))
         while learner.due:
             metrics = learner.learn()
-    assert set(metrics) == {"value_loss", "grad_norm", "lr"}
+    assert set(metrics) == {"decisions", "value_loss", "grad_norm", "lr"}
     assert exploitability() < min(0.1, untrained / 2), untrained
