@@ -32,9 +32,9 @@ from stratkit.solve.exploiters import (
     frozen_weights,
     open_exploiters,
 )
-from stratkit.solve.options import GAMES, NOTHING, OWN, LearnOptions
+from stratkit.solve.options import GAMES, NOTHING, OWN, ExploitOptions, LearnOptions
 from stratkit.solve.plot import plot_learned
-from stratkit.solve.runner import ExploitOptions, run_exploit
+from stratkit.solve.runner import run_exploit
 from stratkit.solve.sets import OpenProgress
 from stratkit.solve.solver import parse_solver
 from stratkit.storage.streams import open_output

@@ -1,13 +1,14 @@
-"""What `exploit --learn` is asked for, and whether it makes sense. Imports no numpy: `--help` needs
-it."""
+"""The options of `exploit`, and which go together. Imports no numpy: `--help` needs it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from stratkit.declared import Kind, one_of, usage, whole
-from stratkit.errors import UsageError
+from stratkit.declared import MAX_THREADS, Kind, number, one_of, usage, whole
+from stratkit.errors import InputError, UsageError
+from stratkit.pictures import form_of
 
 OWN, NOTHING = "own", "none"  # words for first weights
 MARKS = (300, 1_000, 3_000, 7_000, 18_000)  # steps at which exploiters are measured
@@ -28,6 +29,62 @@ def _different(seeds: tuple[int, ...]) -> tuple[int, ...]:
 
 
 SEEDS = Kind("N", "a number from 1 to 1000, or different seeds, as in 3,5", _seeds, _different)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploitOptions:
+    """The arguments and options of `exploit`, but for those of exploiters."""
+
+    game: str
+    policies: tuple[str, ...]
+    repeats: int = usage(
+        "--repeats N",
+        "Evaluate the mean policy of N searches (default: 8).",
+        whole(2, 10_000),
+        8,
+    )
+    threads: int = usage(
+        "--threads N",
+        "Threads of walks through large games (default: the cores).",
+        whole(1, MAX_THREADS),
+        lambda: len(os.sched_getaffinity(0)),
+    )
+    memory: float = usage(
+        "--memory GIB",
+        "The most that a tree or a walk may take (default: 3).",
+        number(above=0, most=2**20),
+        3.0,
+    )
+    open: int | None
+    table: str | None = usage(
+        "--table FILE", "Keep the network's policy in FILE, and take it from there."
+    )
+    pairs: bool = usage("--pairs", "Let each two POLICYs play each other, too, in both seats.")
+    write_response: str | None = usage(
+        "--write-response FILE", "Write the best response, which plays as response:FILE."
+    )
+    as_json: bool = usage("--json", "Print JSON instead of a table.")
+    plot: str | None = usage("--plot FILE", "Draw the exploitabilities into FILE.png or FILE.svg.")
+    force: bool = usage("-f, --force", "Overwrite FILE if it exists.")
+
+    @property
+    def rules(self) -> dict[str, int]:
+        """The rules that differ from the game's own."""
+        return {"open": self.open} if self.open else {}
+
+    def check(self) -> None:
+        """`UsageError`, `InputError`: options that do not go together."""
+        if self.plot == "-":
+            raise UsageError("a picture cannot go where the table goes: name a file")
+        if self.plot is not None:
+            form_of(self.plot)
+        if self.table is not None and len(self.policies) != 1:
+            raise UsageError("--table keeps one policy", text=" ".join(self.policies))
+        if self.write_response is not None and (self.pairs or len(self.policies) != 1):
+            raise UsageError("--write-response responds to one policy, without --pairs")
+        path = self.write_response
+        if path is not None and os.path.isfile(path) and not self.force:
+            raise InputError("exists already; -f overwrites it", file=path)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from stratkit.solve.exploitability import (
     jackknife_of_sums,
 )
 from stratkit.solve.large import LargeGame, open_large
+from stratkit.solve.options import ExploitOptions
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.responses import best_choices, response_of_tree
 from stratkit.solve.sets import (
@@ -51,43 +51,6 @@ GROUPS = 32  # of games that are played through, for the error of their mixture
 SEARCHES = 64  # information sets that are searched at a time
 
 P = TypeVar("P")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExploitOptions:
-    """The options of `exploit`; the fields are called as they are."""
-
-    game: str
-    policies: tuple[str, ...]
-    repeats: int
-    threads: int
-    memory: float
-    open: int | None
-    table: str | None
-    pairs: bool
-    write_response: str | None
-    as_json: bool
-    plot: str | None
-    force: bool
-
-    @property
-    def rules(self) -> dict[str, int]:
-        """The rules that differ from the game's own."""
-        return {"open": self.open} if self.open else {}
-
-    def check(self) -> None:
-        """Raises `UsageError` for options that do not go together."""
-        if self.plot == "-":
-            raise UsageError("a picture cannot go where the table goes: name a file")
-        if self.plot is not None:
-            form_of(self.plot)
-        if self.table is not None and len(self.policies) != 1:
-            raise UsageError("--table keeps one policy", text=" ".join(self.policies))
-        if self.write_response is not None and (self.pairs or len(self.policies) != 1):
-            raise UsageError("--write-response responds to one policy, without --pairs")
-        path = self.write_response
-        if path is not None and os.path.isfile(path) and not self.force:
-            raise InputError("exists already; -f overwrites it", file=path)
 
 
 # A POLICY: a solver with its iterations, a table, a PLAYER, or None for uniform.
