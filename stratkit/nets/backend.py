@@ -78,6 +78,10 @@ class Backend(Protocol):
         """The policy of views that share positions, of which a multiple of `unit` is looked at."""
         ...
 
+
+class DeviceBackend(Backend, Protocol):
+    """A backend whose policies may stay on a device: torch's."""
+
     def draw(
         self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool
     ) -> Arrays:

@@ -7,14 +7,14 @@ computes any network, anywhere; ONNX Runtime some, on a CPU, faster and without 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import distinct_views
-from stratkit.nets.backend import Arrays, Backend, Memory
+from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
 from stratkit.nets.onnx_network import OnnxNetwork
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
 
@@ -176,10 +176,14 @@ class Evaluator:
         values: bool = False,
     ) -> tuple[Int32s, Float32s, Float32s | None]:
         """Actions drawn by `u` [n] from what `finish` makes of the policy, with their
-        probabilities, and values as in `evaluate`. No policy leaves the device. Torch does so."""
+        probabilities, and values as in `evaluate`. No policy leaves the device. `ValueError`: the
+        backend is not torch's, and `stratkit.engine.sample` draws."""
+        if self.backend.name != "torch":
+            raise ValueError(f"draw is torch's, and the backend is {self.backend.name}")
+        backend = cast(DeviceBackend, self.backend)
 
         def drawn(packed: Bytes, allowed: Bytes, u: Float64s) -> Arrays:
-            return self.backend.draw(packed, allowed, u, finish, values)
+            return backend.draw(packed, allowed, u, finish, values)
 
         actions, mu, *expected = self._in_parts(drawn, observations, legal, u)
         return actions, mu, expected[0] if values else None

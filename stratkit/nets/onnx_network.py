@@ -8,13 +8,13 @@ They compute what the modules of torch do that have their names (`fromto.py`, `d
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.arrays import Bytes, Float32s, Int64s
 from stratkit.engine import Game, distinct_views
 from stratkit.engine.observation import (
     CELLS,
@@ -152,12 +152,6 @@ class OnnxNetwork:
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
         """`Backend.policy_shared`."""
         return self.policy(packed, legal, None, False, None)[0]
-
-    def draw(
-        self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool
-    ) -> list[npt.NDArray[Any]]:
-        """`Backend.draw`: the engine draws on a CPU."""
-        raise NotImplementedError
 
 
 def weight_shapes(

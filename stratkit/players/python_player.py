@@ -59,9 +59,7 @@ class _OfPolicy(Player):
     """What a class lacks that only has a policy."""
 
     _seed_of_draws: int
-
-    def policy(self, views: Views) -> Floats:
-        raise NotImplementedError
+    policy: Callable[[Views], Floats]  # the class's own
 
     def act(self, views: Views) -> Decision:
         policy = np.ascontiguousarray(self.policy(views), np.float32)

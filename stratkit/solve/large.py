@@ -7,6 +7,7 @@ are few, because players without memory know nothing else.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
@@ -34,40 +35,40 @@ STEP = 500_000  # histories between two looks at the progress
 PIECES = 64  # of phantom games, likewise
 
 
-class LargeGame(Generic[Policy]):
+class LargeGame(ABC, Generic[Policy]):
     """A game whose histories are walked through for every policy."""
 
     game: Game
 
     @property
+    @abstractmethod
     def sets(self) -> InformationSets:
         """Its information sets, in which players without memory are asked."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many histories and information sets it has; known when a policy was evaluated."""
-        raise NotImplementedError
 
+    @abstractmethod
     def uniform(self) -> Policy:
         """All legal actions alike."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of_choices(self, choices: Float64s) -> Policy:
         """The policy of these probabilities, float64 [E] of `sets`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def profile(self, first: Policy, second: Policy) -> Policy:
         """Player 0's part of the first policy with player 1's of the second."""
-        raise NotImplementedError
 
+    @abstractmethod
     def respond(self, policy: Policy, progress: OpenProgress) -> tuple[PolicyValue, Response]:
         """What the policy is worth when both play it, and the best responses to it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evaluate(self, policy: Policy, progress: OpenProgress) -> PolicyValue:
         """What the policy is worth when both play it."""
-        raise NotImplementedError
 
 
 def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame[Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -159,7 +160,7 @@ def _is_network(policy: AnyPolicy) -> bool:
     )
 
 
-class Evaluator(Generic[P]):
+class Evaluator(ABC, Generic[P]):
     """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
     def __init__(
@@ -188,23 +189,26 @@ class Evaluator(Generic[P]):
             yield from self._players(text, policy)
 
     @property
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many histories and information sets the game has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _uniform(self) -> P:
-        raise NotImplementedError
+        """All legal actions alike."""
 
+    @abstractmethod
     def _solve(self, name: str, iterations: int) -> P:
-        raise NotImplementedError
+        """What the solver has after its iterations; `InputError`: the game has none."""
 
     @property
+    @abstractmethod
     def _sets(self) -> InformationSets:
-        raise NotImplementedError
+        """The information sets in which players are asked."""
 
+    @abstractmethod
     def _of_choices(self, choices: Float64s) -> P:
         """The policy of these probabilities of the sets' choices."""
-        raise NotImplementedError
 
     def _of_network(self, player: PolicyPlayer) -> P:
         return self._of_choices(all_choices(self._sets, player, self._progress))
@@ -230,18 +234,21 @@ class Evaluator(Generic[P]):
             both = self._value(self._profile(first, second))
             yield Entry(f"{name} : {other}", text, None, both, opponent=opponent)
 
+    @abstractmethod
     def _value(self, policy: P) -> PolicyValue:
-        raise NotImplementedError
+        """What the policy is worth when both play it."""
 
+    @abstractmethod
     def _respond(self, policy: P) -> tuple[PolicyValue, Response]:
-        raise NotImplementedError
+        """The same, and the best responses to it."""
 
+    @abstractmethod
     def _profile(self, first: P, second: P) -> P:
         """Player 0's part of the first policy with player 1's of the second."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
-        raise NotImplementedError
+        """The entries of a PLAYER."""
 
     def _checkpoints(self, text: str, spec: PlayerSpec, rows: int) -> Iterator[Entry]:
         from stratkit.players.factory import open_player

@@ -203,3 +203,12 @@ def test_which_backend_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kind("") == "torch"
     with pytest.raises(InputError, match="needs ONNX Runtime, which is missing"):
         kind("onnx")
+
+
+def test_a_policy_is_drawn_from_where_it_is_by_torch_alone() -> None:
+    game = Game("nano")
+    views = views_of_games(game, 2, seed=3, longest=20)
+    net = "fromto:8x1"
+    evaluator = Evaluator(net, OnnxNetwork(net, game, weights_of(net, game)), 8)
+    with pytest.raises(ValueError, match="draw is torch's, and the backend is onnx"):
+        evaluator.draw(views.observations, views.legal, np.zeros(len(views.legal)), lambda pi: pi)
