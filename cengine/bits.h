@@ -80,6 +80,20 @@ static inline int random_bit(sk_bits set, uint32_t random)
     return 64 * upper + nth_of_half(upper ? high_half(set) : low_half(set), upper ? n - low : n);
 }
 
+static inline uint64_t reversed_half(uint64_t half)
+{
+    half = __builtin_bswap64(half);
+    half = (half >> 4 & 0x0f0f0f0f0f0f0f0fu) | (half & 0x0f0f0f0f0f0f0f0fu) << 4;
+    half = (half >> 2 & 0x3333333333333333u) | (half & 0x3333333333333333u) << 2;
+    return (half >> 1 & 0x5555555555555555u) | (half & 0x5555555555555555u) << 1;
+}
+
+/* Square i becomes square 127 - i. */
+static inline sk_bits reversed_bits(sk_bits set)
+{
+    return (sk_bits)reversed_half(low_half(set)) << 64 | reversed_half(high_half(set));
+}
+
 /* Eight squares as eight bytes, 1 where the set has them: square 7 - i is byte i. */
 static inline uint64_t falling_bytes(uint8_t eight)
 {

@@ -80,7 +80,7 @@ static void observe(const sk_game *game, const void *block, uint8_t *out)
     const stratego_state *state = block;
     uint8_t packed[sizeof(observation) + MAX_SQUARES];
     observation seen;
-    stratego_observe(game, block, packed);
+    board->ops.observe(game, block, packed);
     memcpy(&seen, packed, sizeof seen);
     memset(out, 0, (size_t)game->is.observation_bytes);
     out[SEES_PLAYER + state->side] = 1;

@@ -1,134 +1,153 @@
 /* The packed observation: what the side to act may know, in its own frame. formats/observation.md
- * is the written form of this layout. */
-#include <string.h>
-
-#include "bytes.h"
-#include "framing.h"
+ * is the written form of this layout. Beside it the mask of legal actions, a byte a square too. */
 #include "observation.h"
 
-enum { SHOWN_BYTES = SHOWN_PLIES * sizeof(ply_record) };
-_Static_assert(SHOWN_BYTES % 16 == 8, "sixteen bytes at a time, and eight");
+#include <string.h>
 
-/* Cells as `side` sees them. */
-static inline bytes16 seen(bytes16 cells, int side, int placing)
-{
-    _Static_assert(CELL_PIECE >> 1 == CELL_BLUE, "shifted below");
-    if (side == BLUE) /* whose piece is blue turns into whose is the enemy's */
-        cells ^= cells >> 1 & CELL_BLUE;
-    if (placing)
-        return cells & ~(bytes16)((cells & CELL_BLUE) == CELL_BLUE);
-    bytes16 hidden = (bytes16)((cells & (CELL_BLUE | CELL_REVEALED)) == CELL_BLUE);
-    return cells | (hidden & UNKNOWN);
-}
+#include "bits.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define VECTORS 1
+#include <immintrin.h>
+#endif
+
+enum { SHOWN_BYTES = SHOWN_PLIES * sizeof(ply_record) };
+
+typedef uint8_t bytes_8 __attribute__((vector_size(8)));
+typedef uint8_t bytes_16 __attribute__((vector_size(16)));
 
 /* Without a limit a game may outlast 16 bits; the ratio is 0 then in any case. */
-static uint16_t counted(int plies) { return (uint16_t)(plies < 65535 ? plies : 65535); }
+static inline uint64_t counted(int plies) { return (uint64_t)(plies < 65535 ? plies : 65535); }
 
-/* Sixteen squares of the frame from `at`, or the first eight of them. */
-static inline void observe_some(const stratego *game, const stratego_state *state, int side, int at,
-                                int n, uint8_t *out)
+/* A set in the frame of `side`. */
+static inline sk_bits framed_set(const stratego *game, int side, sk_bits set)
 {
-    bytes16 cells = {0};
-    memcpy(&cells, state->cells + (side == BLUE ? game->squares - n - at : at), (size_t)n);
-    cells = seen(cells, side, state->phase == PLACING);
+    return side == BLUE ? reversed_bits(set) >> (128 - game->squares) : set;
+}
+
+/* What comes before the moves. Numbers are put together first: a processor waits when it loads what
+ * it has just stored in parts. */
+__attribute__((always_inline)) static inline void observe_header(const stratego *game,
+                                                                 const stratego_state *state,
+                                                                 int side, uint8_t *packed)
+{
+    uint8_t to_place = NO_SQUARE, selected = NO_SQUARE;
+    int placing = state->phase == PLACING, moving = state->phase == MOVING;
+    uint64_t counts = 0;
+    sk_bits only_attacks = 0;
+    uint8_t *unrevealed = packed + offsetof(observation, unrevealed);
+    if (placing) {
+        to_place = game->order[state->placed];
+        memset(unrevealed, 0, sizeof state->unrevealed);
+    } else {
+        counts = counted(state->plies) | (uint64_t)game->rules.max_plies << 16
+                 | counted(state->no_attack) << 32 | (uint64_t)game->rules.max_no_attack << 48;
+        memcpy(unrevealed, state->unrevealed[side], TYPES);
+        memcpy(unrevealed + TYPES, state->unrevealed[!side], TYPES);
+    }
+    if (moving)
+        selected = (uint8_t)framed(game, side, state->selected);
+    else if (!placing && (only_attacks = stratego_only_attacks(game, state)))
+        only_attacks = framed_set(game, side, only_attacks);
+    uint32_t what = (uint32_t)placing | (uint32_t)moving << 8 | (uint32_t)selected << 16
+                    | (uint32_t)to_place << 24;
+    memcpy(packed + offsetof(observation, plies), &counts, sizeof counts);
+    memcpy(packed + offsetof(observation, phase), &what, sizeof what);
+    memcpy(packed + offsetof(observation, only_attacks), &only_attacks, sizeof only_attacks);
+}
+
+/* ---- Eight and sixteen squares at a time: every 64-bit machine has instructions for it ---- */
+
+static inline bytes_8 reversed_8(bytes_8 bytes)
+{
+    return (bytes_8)__builtin_bswap64((uint64_t)bytes);
+}
+
+static inline bytes_16 reversed_16(bytes_16 bytes)
+{
     uint64_t halves[2];
-    memcpy(halves, &cells, sizeof cells);
-    write_eight(side, halves[side == BLUE && n == 16], out + at);
-    if (n == 16)
-        write_eight(side, halves[side != BLUE], out + at + 8);
+    memcpy(halves, &bytes, sizeof bytes);
+    uint64_t swapped[2] = {__builtin_bswap64(halves[1]), __builtin_bswap64(halves[0])};
+    memcpy(&bytes, swapped, sizeof bytes);
+    return bytes;
 }
 
-static inline void observe_cells(const stratego *game, const stratego_state *state, int side,
-                                 uint8_t *out)
+/* Squares of a set as bytes, from the lowest for red and from the highest for blue. */
+static inline void spread_8(int side, uint32_t bits, uint8_t *out)
 {
-    int at = 0;
-#pragma GCC unroll 6
-    for (; at + 16 <= game->squares; at += 16)
-        observe_some(game, state, side, at, 16, out);
-    if (at + 8 <= game->squares)
-        observe_some(game, state, side, at, 8, out);
-    observe_some(game, state, side, game->squares - 8, 8, out);
+    uint64_t bytes = falling_bytes((uint8_t)bits);
+    bytes = side == BLUE ? bytes : __builtin_bswap64(bytes);
+    memcpy(out, &bytes, sizeof bytes);
 }
 
-/* Both squares of each move in blue's frame; every third byte is no square. */
-static inline void rotate_moves(const stratego *game, uint8_t *moves)
+static inline void spread_16(int side, uint32_t bits, uint8_t *out)
 {
-    enum { S = 0xff };
-    static const bytes16 squares[3] = {{S, S, 0, S, S, 0, S, S, 0, S, S, 0, S, S, 0, S},
-                                       {S, 0, S, S, 0, S, S, 0, S, S, 0, S, S, 0, S, S},
-                                       {0, S, S, 0, S, S, 0, S, S, 0, S, S, 0, S, S, 0}};
-    uint8_t highest = (uint8_t)(game->squares - 1);
-#pragma GCC unroll 8
-    for (int i = 0; i <= SHOWN_BYTES / 16; i++) {
-        size_t n = i < SHOWN_BYTES / 16 ? 16 : 8;
-        bytes16 bytes = {0}, mask = squares[i % 3];
-        memcpy(&bytes, moves + 16 * i, n);
-        bytes = ((highest - bytes) & mask) | (bytes & ~mask);
-        memcpy(moves + 16 * i, &bytes, n);
+    spread_8(side, side == BLUE ? bits >> 8 : bits, out);
+    spread_8(side, side == BLUE ? bits : bits >> 8, out + 8);
+}
+
+#define WHOLE   static
+#define KERNEL  static inline
+#define NAME(x) x##_8
+#define LANES   8
+#include "observation_lanes.h"
+
+#define WHOLE   static
+#define KERNEL  static inline
+#define NAME(x) x##_16
+#define LANES   16
+#include "observation_lanes.h"
+
+/* ---- Thirty-two, by AVX2 ---- */
+
+#ifdef VECTORS
+#define WHOLE   __attribute__((target("avx2"))) static
+#define KERNEL  __attribute__((target("avx2"), always_inline)) static inline
+#define NAME(x) x##_32
+#define LANES   32
+
+typedef uint8_t bytes_32 __attribute__((vector_size(32)));
+
+KERNEL bytes_32 reversed_32(bytes_32 bytes)
+{
+    const bytes_32 last_first = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+                                 15, 14, 13, 12, 11, 10, 9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
+    return __builtin_shuffle(bytes, last_first);
+}
+
+KERNEL void spread_32(int side, uint32_t bits, uint8_t *out)
+{
+    const uint64_t a = 0x0101010101010101u, rising = 0x8040201008040201u,
+                   falling = 0x0102040810204080u;
+    __m256i of = side == BLUE ? _mm256_setr_epi64x(3 * a, 2 * a, a, 0)
+                              : _mm256_setr_epi64x(0, a, 2 * a, 3 * a);
+    __m256i bit = _mm256_set1_epi64x((long long)(side == BLUE ? falling : rising));
+    __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32((int)bits), of);
+    bytes = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
+    _mm256_storeu_si256((__m256i *)out, _mm256_and_si256(bytes, _mm256_set1_epi8(1)));
+}
+
+#include "observation_lanes.h"
+#endif
+
+int stratego_most_lanes(int squares)
+{
+#ifdef VECTORS
+    if (squares >= 32 && __builtin_cpu_supports("avx2"))
+        return 32;
+#endif
+    return squares >= 16 ? 16 : 8;
+}
+
+void stratego_set_lanes(sk_ops *ops, int lanes)
+{
+#ifdef VECTORS
+    if (lanes == 32) {
+        ops->observe = observe_32;
+        ops->legal_mask = legal_mask_32;
+        return;
     }
-}
-
-static inline void observe_moves(const stratego *game, const stratego_state *state, int side,
-                                 uint8_t *out)
-{
-    size_t to_end = (size_t)(RECENT - state->latest) * sizeof(ply_record);
-    if (to_end >= SHOWN_BYTES) {
-        memcpy(out, state->recent + state->latest, SHOWN_BYTES);
-    } else {
-        memcpy(out, state->recent + state->latest, to_end);
-        memcpy(out + to_end, state->recent, SHOWN_BYTES - to_end);
-    }
-    if (side == BLUE)
-        rotate_moves(game, out);
-    if (state->recorded < SHOWN_PLIES) { /* NO_SQUARE and NO_ATTACK are all ones */
-        size_t made = (size_t)state->recorded * sizeof(ply_record);
-        memset(out + made, 0xff, SHOWN_BYTES - made);
-    }
-}
-
-/* A bit for each square of a set, in the frame of `side`. */
-static inline void mark(const stratego *game, int side, sk_bits set, uint8_t *out)
-{
-    for (; set; set &= set - 1) {
-        int square = framed(game, side, lsb(set));
-        out[square / 8] |= (uint8_t)(1 << square % 8);
-    }
-}
-
-__attribute__((always_inline)) static inline void observe(const stratego *game,
-                                                          const stratego_state *state, int side,
-                                                          uint8_t *packed)
-{
-    observation o = {.phase = state->phase == PLACING,
-                     .stage = state->phase == MOVING,
-                     .selected = NO_SQUARE,
-                     .to_place = NO_SQUARE};
-    if (state->phase == PLACING) {
-        o.to_place = game->order[state->placed];
-    } else {
-        o.plies = counted(state->plies);
-        o.max_plies = (uint16_t)game->rules.max_plies;
-        o.no_attack = counted(state->no_attack);
-        o.max_no_attack = (uint16_t)game->rules.max_no_attack;
-        memcpy(o.unrevealed[0], state->unrevealed[side], TYPES);
-        memcpy(o.unrevealed[1], state->unrevealed[!side], TYPES);
-    }
-    if (state->phase == SELECTING)
-        mark(game, side, stratego_only_attacks(game, state), o.only_attacks);
-    if (state->phase == MOVING)
-        o.selected = (uint8_t)framed(game, side, state->selected);
-    memcpy(packed, &o, offsetof(observation, moves));
-    observe_moves(game, state, side, packed + offsetof(observation, moves));
-    observe_cells(game, state, side, packed + sizeof o);
-}
-
-/* The table of functions calls it. Inlined elsewhere, gcc warns of boards larger than any. */
-__attribute__((noinline)) void stratego_observe(const sk_game *base, const void *block,
-                                                uint8_t *packed)
-{
-    const stratego_state *state = block;
-    if (state->side == RED) /* twice, so that each is free of branches */
-        observe(as_stratego(base), state, RED, packed);
-    else
-        observe(as_stratego(base), state, BLUE, packed);
+#endif
+    ops->observe = lanes == 16 ? observe_16 : observe_8;
+    ops->legal_mask = lanes == 16 ? legal_mask_16 : legal_mask_8;
 }

@@ -1,4 +1,6 @@
 /* Carrying out a ply, and the end of the game. */
+#include <string.h>
+
 #include "combat.h"
 #include "more_squares.h"
 #include "stratego.h"
@@ -56,8 +58,12 @@ static void attack(stratego_state *state, int from, int to)
 
 static void record_ply(stratego_state *state, ply_record ply)
 {
-    state->latest = (uint8_t)(state->latest ? state->latest - 1 : RECENT - 1);
-    state->recent[state->latest] = ply;
+    enum { FULL = RECENT_ROOM - RECENT };
+    if (!state->latest) {
+        memmove(state->recent + FULL, state->recent, RECENT * sizeof ply);
+        state->latest = FULL;
+    }
+    state->recent[--state->latest] = ply;
     state->recorded++;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "framing.h"
 #include "observation.h"
 #include "rules_text.h"
 #include "squares.h"
@@ -17,6 +16,8 @@ void stratego_reset(const sk_game *base, void *block)
     memset(state, 0, sizeof *state);
     for (int i = 0; i < game->squares; i++)
         state->cells[i] = has(game->board, i) ? EMPTY : LAKE;
+    memset(state->recent, 0xff, sizeof state->recent); /* NO_SQUARE and NO_ATTACK are all ones */
+    state->latest = RECENT_ROOM - RECENT;
     state->crossings[RED].square = state->crossings[BLUE].square = NO_SQUARE;
     state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
     state->selected = NO_SQUARE;
@@ -49,30 +50,6 @@ int stratego_legal(const sk_game *base, const void *block, int32_t *actions)
         actions[state->side == BLUE ? n - 1 - at : at] = framed(game, state->side, square);
     }
     return n;
-}
-
-/* Red's squares are bytes from the lowest, blue's from the highest. */
-static inline void mask_squares(const stratego *game, const stratego_state *state, int side,
-                                uint8_t *mask)
-{
-    int squares = game->squares;
-    sk_bits set = side == BLUE ? state->legal << (128 - squares) : state->legal;
-    sk_bits last = side == BLUE ? state->legal : state->legal >> (squares - 8);
-    uint8_t eights[sizeof set];
-    memcpy(eights, &set, sizeof set);
-#pragma GCC unroll 4
-    for (int i = 0; i < squares / 8; i++)
-        write_eight(!side, falling_bytes(eights[side == BLUE ? 15 - i : i]), mask + 8 * i);
-    write_eight(!side, falling_bytes((uint8_t)last), mask + squares - 8);
-}
-
-static void legal_mask(const sk_game *base, const void *block, uint8_t *mask)
-{
-    const stratego_state *state = block;
-    if (state->side == RED)
-        mask_squares(as_stratego(base), state, RED, mask);
-    else
-        mask_squares(as_stratego(base), state, BLUE, mask);
 }
 
 static int32_t pick(const sk_game *base, const void *block, uint32_t random)
@@ -152,26 +129,25 @@ static int turn(const sk_game *game, const void *block)
     return ((const stratego_state *)block)->phase == PLACING ? 0 : -1;
 }
 
-const sk_ops stratego_ops = {.reset = stratego_reset,
-                             .start = start,
-                             .save = stratego_save,
-                             .actor = stratego_actor,
-                             .legal = stratego_legal,
-                             .legal_mask = legal_mask,
-                             .pick = pick,
-                             .is_legal = is_legal,
-                             .given = given,
-                             .apply = stratego_apply,
-                             .returns = stratego_returns,
-                             .ending = stratego_ending,
-                             .plies = stratego_plies,
-                             .observe = stratego_observe,
-                             .expand = stratego_expand,
-                             .rules = stratego_print_rules,
-                             .redeal = stratego_redeal,
-                             .turn = turn,
-                             .observe_public = stratego_observe_public,
-                             .hand = stratego_hand};
+/* Views are added by what the processor can (observation.c). */
+static const sk_ops any_processor = {.reset = stratego_reset,
+                                     .start = start,
+                                     .save = stratego_save,
+                                     .actor = stratego_actor,
+                                     .legal = stratego_legal,
+                                     .pick = pick,
+                                     .is_legal = is_legal,
+                                     .given = given,
+                                     .apply = stratego_apply,
+                                     .returns = stratego_returns,
+                                     .ending = stratego_ending,
+                                     .plies = stratego_plies,
+                                     .expand = stratego_expand,
+                                     .rules = stratego_print_rules,
+                                     .redeal = stratego_redeal,
+                                     .turn = turn,
+                                     .observe_public = stratego_observe_public,
+                                     .hand = stratego_hand};
 
 static const char *const endings[] = {
     [ENDING_NONE] = "",
@@ -228,7 +204,9 @@ static void lay_out(stratego *game)
 static void describe(stratego *game)
 {
     int longest = game->rules.max_plies;
-    game->base = (sk_game){.ops = &stratego_ops,
+    game->ops = any_processor;
+    stratego_set_lanes(&game->ops, stratego_most_lanes(game->squares));
+    game->base = (sk_game){.ops = &game->ops,
                            .endings = endings,
                            .is = {.players = 2,
                                   .actions = game->squares,
@@ -247,7 +225,7 @@ static void describe(stratego *game)
     stratego_describe_beliefs(game, &game->base.is);
 }
 
-/* A chase is followed through the ring of recent plies, so it must end within it. */
+/* A chase is followed through the recent plies, so it must end within it. */
 static int chases_fit(const stratego_rules *rules, char *error, size_t error_size)
 {
     int by_plies = rules->max_plies && rules->max_plies <= LONGEST_CHASE;

@@ -65,6 +65,7 @@ typedef struct {
 
 typedef struct {
     sk_game base;
+    sk_ops ops;
     const sk_variant *variant;
     stratego_rules rules;
     int width, height, squares;
@@ -111,9 +112,17 @@ typedef struct {
     uint8_t attacker; /* type, if the ply was an attack; NO_ATTACK otherwise */
 } ply_record;
 
-/* The ring of recent plies holds a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed.
+/* The recent plies hold a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. They lie
+ * in order, the latest first, within a room for RECENT_ROOM plies, which are moved up when it is
+ * full.
  */
-enum { RECENT = 200, LONGEST_CHASE = RECENT, SHOWN_PLIES = 40, NO_CHASE = -1 };
+enum {
+    RECENT = 200,
+    RECENT_ROOM = RECENT + 24,
+    LONGEST_CHASE = RECENT,
+    SHOWN_PLIES = 40,
+    NO_CHASE = -1
+};
 
 /* What one side threatens without pause. */
 typedef struct {
@@ -125,19 +134,19 @@ typedef struct {
     sk_bits legal; /* what the side to act may choose, absolute */
     sk_bits pieces[2];
     sk_bits movers[2]; /* pieces of types that move */
-    uint8_t cells[MAX_SQUARES];
-    uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
-    ply_record recent[RECENT];    /* a ring that grows downwards, from the latest ply */
-    border_crossings crossings[2];
     chase chases[2];
     int32_t recorded;  /* plies played since the start of this state */
     int32_t plies;     /* ply number, that of a start position included */
     int32_t no_attack; /* plies since the last attack */
-    uint8_t latest;    /* where the latest ply is in `recent` */
+    uint8_t latest;    /* where the latest ply is in `recent`, which grows downwards */
     uint8_t phase, side, selected;
     uint8_t placed; /* pieces that the side to act has placed */
     uint8_t ending;
     int8_t winner; /* RED, BLUE, or -1 */
+    border_crossings crossings[2];
+    uint8_t unrevealed[2][TYPES]; /* pieces on the board whose type is not public */
+    uint8_t cells[MAX_SQUARES];
+    ply_record recent[RECENT_ROOM]; /* all ones where there was no ply */
 } stratego_state;
 
 _Static_assert(sizeof(stratego_state) <= 1024, "a state stays within 1 KiB");
@@ -148,7 +157,7 @@ static inline const stratego *as_stratego(const sk_game *game) { return (const s
 static inline ply_record played(const stratego_state *state, int ago)
 {
     assert(ago >= 0 && ago < RECENT && ago < state->recorded);
-    return state->recent[(state->latest + ago) % RECENT];
+    return state->recent[state->latest + ago];
 }
 
 /* Between absolute squares and the frame of `side` (its own inverse). */
@@ -180,8 +189,6 @@ int stratego_is_ok(const stratego *game, const stratego_state *state);
 
 /* ---- As a game (game.h) ---- */
 
-extern const sk_ops stratego_ops;
-
 void stratego_reset(const sk_game *game, void *state);
 const char *stratego_start(const sk_game *game, void *state, const uint8_t *bytes);
 const char *stratego_save(const sk_game *game, const void *state, uint8_t *bytes);
@@ -191,7 +198,10 @@ void stratego_apply(const sk_game *game, void *state, int32_t action);
 void stratego_returns(const sk_game *game, const void *state, float *out);
 int stratego_ending(const sk_game *game, const void *state);
 int stratego_plies(const sk_game *game, const void *state);
-void stratego_observe(const sk_game *game, const void *state, uint8_t *packed);
+/* Chooses how many squares `observe` and `legal_mask` take at a time: 8, 16, or 32 by AVX2. A board
+ * must have as many. */
+void stratego_set_lanes(sk_ops *ops, int lanes);
+int stratego_most_lanes(int squares);
 void stratego_expand(const sk_game *game, const uint8_t *packed, float *planes);
 void stratego_print_rules(const sk_game *game, char *out, size_t size);
 const char *stratego_redeal(const sk_game *game, void *state, philox_draws *draws);

@@ -8,7 +8,7 @@
 /* The row's state if the batch plays Stratego, else NULL. */
 static const stratego_state *state_of(const sk_batch *batch, int32_t row)
 {
-    return sk_batch_game(batch)->ops == &stratego_ops ? sk_batch_state(batch, row) : NULL;
+    return sk_batch_game(batch)->ops->apply == stratego_apply ? sk_batch_state(batch, row) : NULL;
 }
 
 int32_t sk_stratego_moves(const sk_batch *batch, int32_t row, uint8_t *pairs)

@@ -76,6 +76,12 @@ def test_planted_faults_are_found(engine: list[str], tmp_path: pathlib.Path) -> 
     assert len(times) == 19 and min(times.values()) >= 40, times
 
 
+@pytest.mark.parametrize("game", ["barrage", "mini", "nano"])
+def test_views_by_any_number_of_lanes(engine: list[str], tmp_path: pathlib.Path, game: str) -> None:
+    most, compared = map(int, run(engine, "lanes", tmp_path, game).split())
+    assert most >= 8 and (most == 8 or compared > 100)
+
+
 SMALL = ["kuhn", "leduc", "liars_dice:1x4", "liars_dice:2x3", "nano", "micro", "moves:nano"]
 SMALL += ["dark_hex:2", "dark_hex:3", "dark_hex:2:classical", "dark_hex:3:classical"]
 SMALL += ["phantom_ttt", "phantom_ttt:classical"]

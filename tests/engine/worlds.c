@@ -61,7 +61,7 @@ static const char *fault_of(const sk_game *game, const void *truth, const void *
 {
     uint8_t seen[2][SEEN] = {{0}};
     int32_t legal[2][SK_MOST_ACTIONS * SK_MOST_ACTIONS];
-    int stratego = game->ops->apply == stratego_ops.apply;
+    int stratego = game->ops->apply == stratego_apply;
     if (stratego && !stratego_is_ok(as_stratego(game), other))
         return "no state of the game";
     if (game->ops->actor(game, truth) != game->ops->actor(game, other))
