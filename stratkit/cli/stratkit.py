@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from stratkit.cli.messages import RunningCommand
-from stratkit.cli.options import option
+from stratkit.cli.messages import RunningCommand, say
+from stratkit.cli.options import Text, option
 from stratkit.cli.tool import ToolGroup, run
 from stratkit.errors import InputError, UsageError, error_context, named, nearest, printable
+from stratkit.models.shipped import SHIPPED
 from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
@@ -106,6 +107,22 @@ def doctor() -> int:
             click.echo(printable_lines(finding.text()))
             broken |= finding.broken
     return 3 if broken else 0
+
+
+@command.command("export", short_help="Write one network as a file of its own, ONNX too.")
+@click.argument("source", metavar="CHECKPOINT|RUN|PLAYER", type=Text(*SHIPPED))
+@option("--net NET", "Which of a checkpoint's networks (default: target, or average).")
+@option("-o, --output FILE", "Write to FILE, NAME.onnx or NAME.safetensors.", required=True)
+@option("-f, --force", "Overwrite an existing FILE.")
+def export_(source: str, net: str | None, output: str, force: bool) -> None:
+    """Write the network that `match` would let play, or NET, as a file of its own.
+
+    Whatever takes a checkpoint for play takes that FILE. NAME.onnx is for other programs, too: ONNX
+    Runtime computes it without stratkit."""
+    from stratkit.models.export import export
+
+    model = export(source, net, output, force)
+    say(f"{named(output)}: {model.part} of step {model.step}, {model.game}, net {model.net}")
 
 
 @command.command("status", short_help="Say how far a RUN has come.")
