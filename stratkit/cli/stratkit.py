@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +15,7 @@ import click
 
 from stratkit.cli.messages import RunningCommand, say
 from stratkit.cli.options import Text, option
-from stratkit.cli.tool import ToolGroup, run
+from stratkit.cli.tool import ToolGroup, print_json, run
 from stratkit.errors import InputError, UsageError, error_context, named, nearest, printable
 from stratkit.models.shipped import SHIPPED
 from stratkit.storage.streams import STDOUT
@@ -83,6 +81,8 @@ def help_(ctx: click.Context, name: str | None) -> None:
     pages = _pages()
     forms = (f"{name}.1", f"stratkit-{name}.5", f"stratkit-{name}.7", f"{name}.5", f"{name}.7")
     page = next((pages[form] for form in forms if form in pages), None)
+    import shutil
+
     if page is not None and shutil.which("man"):
         os.execvp("man", ["man", os.fspath(page)])
     if name in TOOLS:
@@ -137,7 +137,7 @@ def status(runs: Sequence[str], as_json: bool) -> None:
         if as_json:
             for progress in progress_of_runs:
                 about = {"stratkit": "status", "version": VERSION, **dataclasses.asdict(progress)}
-                click.echo(json.dumps(about))
+                print_json(about, indent=None)
         else:
             click.echo(printable_lines("\n\n".join(map(_text, progress_of_runs))))
 

@@ -79,15 +79,20 @@ class Graph:
         )
 
     def session(self, **outputs: str) -> onnxruntime.InferenceSession:
-        """Computes these outputs in the thread that asks, and in no other."""
-        import onnxruntime
+        """Computes these outputs."""
+        return session_of(self.model(outputs))
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors, which Python raises, too
-        return onnxruntime.InferenceSession(
-            self.model(outputs).SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+
+def session_of(model: ModelProto) -> onnxruntime.InferenceSession:
+    """Computes the model in the thread that asks, and in no other."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors, which Python raises, too
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def fromto_entry(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
@@ -114,6 +119,11 @@ def _entry(graph: Graph) -> str:
 
 def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
     """The same with all blocks, where the engine does not compute them."""
+    return session_of(torso_model(weights, prefix))
+
+
+def torso_model(weights: Weights, prefix: str = "") -> ModelProto:
+    """The graph of an entry with all blocks."""
     graph = Graph(_part(weights, prefix))
     _, height, width = graph.weights["place"].shape
     squares = height * width
@@ -127,7 +137,7 @@ def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSes
         x = graph.node("Add", x, graph.convolution(first, f"blocks.{block}.second"))
         x = graph.node("Relu", x)
     x = graph.node("Reshape", x, graph.constant("rows", np.array([0, 0, squares])))
-    return graph.session(squares=graph.node("Transpose", x, perm=[0, 2, 1]))
+    return graph.model({"squares": graph.node("Transpose", x, perm=[0, 2, 1])})
 
 
 def fromto_policy(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
