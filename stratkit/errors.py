@@ -7,7 +7,6 @@ module imports nothing heavy: ``--help`` needs it too.
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 
 Say = Callable[[str], None]  # takes a line for the user
@@ -93,8 +92,14 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     `""` when there is none."""
     names = {_bare(choice): choice for choice in choices}
     synonyms = [name for name in SYNONYMS.get(_bare(word), ()) if name in names]
-    found = synonyms or difflib.get_close_matches(_bare(word), names, n=1, cutoff=MIN_SIMILARITY)
+    found = synonyms or _close_matches(_bare(word), names)
     return f" (did you mean {names[found[0]]!r}?)" if found else ""
+
+
+def _close_matches(word: str, names: Iterable[str]) -> list[str]:
+    import difflib  # which `--help` does not need
+
+    return difflib.get_close_matches(word, list(names), n=1, cutoff=MIN_SIMILARITY)
 
 
 def nearest_or_all(word: str, choices: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ MADE = {
     "extend": ("rm:1000", {"kuhn.jsonl": 500, "ttt.jsonl": 500, "pg.jsonl": 500}),
     "first-agent": (
         "12 games of barrage; Elo with 95 % intervals of differences from the anchors",
-        {"ratings.png": 5000, "ratings.html": 5000, "run.png": 5000, "run/metrics.jsonl": 100},
+        {"ratings.png": 5000, "ratings.html": 5000, "run.png": 5000, "trained.onnx": 50000},
     ),
     "logs": ("24 games of barrage", {"game.html": 5000, "people.eps": 100}),
     "search": ("pbs@2", {"moves.txt": 1000, "deep.jsonl": 500}),

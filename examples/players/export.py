@@ -1,4 +1,4 @@
-"""Makes the file of a player: one network of a checkpoint, and how it learned.
+"""Makes the file of a player, as `stratkit export` does, with some of its weights set by hand.
 
     python examples/players/export.py CHECKPOINT|RUN|PLAYER FILE [NET [LOST [SETUPS]]]
 
@@ -11,20 +11,17 @@ at which it places its pieces (below 1 it is surer), or a player of the same net
 
 import argparse
 import contextlib
-import pathlib
 import sys
-import tempfile
 from collections.abc import Mapping
 
 import numpy as np
 
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError, StratkitError, counted
+from stratkit.models.export import exported_metadata
 from stratkit.models.shipped import weights_file
 from stratkit.netnames import has_deployment
-from stratkit.storage.checkpoints import POLICY_FILE, load_network, publish_policy
-
-KEPT = ("algorithm", "batch", "config", "episodes", "game", "net", "post", "rules", "seed", "step")
+from stratkit.storage.checkpoints import load_network, save_policy
 
 
 def main(
@@ -43,10 +40,8 @@ def main(
         parents.append(other)
     elif setups is not None:
         weights = at_temperature(weights, setups, learned["net"])
-    metadata = {key: learned[key] for key in KEPT} | {"parents": parents, "part": part}
-    with tempfile.TemporaryDirectory(dir=pathlib.Path(file).parent) as folder:
-        publish_policy(folder, weights, metadata)
-        pathlib.Path(folder, POLICY_FILE).rename(file)
+    metadata = {**exported_metadata(part, learned), "parents": parents}
+    save_policy(file, weights, metadata, overwrite=True)
     print(f"{file}: {part} of step {learned['step']}, {counted(learned['episodes'], 'episode')}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stratkit.errors import one_line
+from stratkit.errors import InputError, one_line
 from stratkit.models.shipped import SHIPPED
 from stratkit.version import __version__
 
@@ -21,6 +21,7 @@ EXTRAS = {
     "pettingzoo": "games as PettingZoo's environments",
     "tensorboard": "train --tensorboard",
 }
+PLAYING = ("onnx", "onnxruntime")  # what plays fromto
 UNIFORM_OF_KUHN = 11 / 24  # how exploitable uniform play of Kuhn poker is
 
 
@@ -51,10 +52,13 @@ def examine(tools: Iterable[str]) -> Iterator[Diagnosis]:
     yield Diagnosis("stratkit", f"{__version__}, {_megabytes(folder)} MB in {folder}")
     yield Diagnosis("python", f"{sys.version.split()[0]}, {sys.executable}")
     yield from _packages()
-    yield _engine()
+    engine = _engine()
+    yield engine
     yield _machine()
     torch = list(_torch())
     yield from torch
+    if not engine.broken:  # without which nothing computes
+        yield _backends(not any(found.broken for found in torch))
     yield from _players()
     for name, use in EXTRAS.items():
         yield _extra(name, use)
@@ -100,8 +104,11 @@ def _torch() -> Iterator[Diagnosis]:
     try:
         import torch
     except ModuleNotFoundError:
-        use = "missing: networks do not play, and nothing learns"
-        yield Diagnosis("torch", use, "pip install torch (README.md has a smaller one, for CPUs)")
+        yield Diagnosis(
+            "torch",
+            "missing: nothing learns",
+            "pip install torch (README.md has a smaller one, for CPUs)",
+        )
         return
     except Exception as error:  # a library that it cannot load
         yield Diagnosis("torch", one_line(error), "pip install torch again", broken=True)
@@ -122,6 +129,25 @@ def _torch() -> Iterator[Diagnosis]:
             sound, state = False, f"{state}: {one_line(error)}"
         what = None if sound else "it does not compute: see to its driver, or use --device cpu"
         yield Diagnosis("GPU", state, what, broken=not sound)
+
+
+def _backends(sound: bool) -> Diagnosis:
+    """What computes networks that play on a CPU. `sound`: torch works, if it is there."""
+    from stratkit.nets.choice import ASKED, asked_backend, has_torch
+    from stratkit.nets.onnx_network import is_installed, is_there
+
+    there = [f"onnxruntime {_version('onnxruntime')}, for fromto"] if is_installed() else []
+    if has_torch() and sound:
+        there.append("torch, for all others" if there else "torch, for all networks")
+    missing = [name for name in PLAYING if not is_there(name)]
+    remedy = f"pip install {' '.join(missing)}: fromto plays faster, and without torch"
+    try:
+        asked = asked_backend()
+    except InputError as error:
+        return Diagnosis("backends", str(error), f"unset {ASKED}", broken=True)
+    state = "; ".join(there) or "none: networks do not play"
+    state += f"; {ASKED} asks for {asked}" if asked else ""
+    return Diagnosis("backends", state, remedy if missing else None)
 
 
 def _players() -> Iterator[Diagnosis]:

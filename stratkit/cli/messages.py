@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
 import sys
 from collections.abc import Callable, Sequence
@@ -79,6 +78,8 @@ def command_to_go_on(*more: str) -> str:
 def _quoted(word: str) -> str:
     """A word for the shell, in one line: what no terminal may see is written by its bytes."""
     if word.isprintable():
+        import shlex
+
         return shlex.quote(word)
     plain = {c: c for c in word if c.isprintable()} | {"\\": r"\\", "'": r"\'"}
     return f"$'{''.join(plain.get(c) or _by_bytes(c) for c in word)}'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +11,7 @@ from click.core import ParameterSource
 
 from stratkit.cli.messages import say, warn
 from stratkit.cli.options import options_from
-from stratkit.cli.tool import Tool, run
+from stratkit.cli.tool import Tool, print_json, run
 from stratkit.errors import InputError, error_context, printable
 from stratkit.rating.options import TABLES, RateOptions
 from stratkit.storage.streams import STDOUT, input_name, open_output, open_plain
@@ -63,7 +62,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     _write_files(report, _viewer(report, options, new_names), options)
     with error_context(STDOUT, only=OSError):
         if options.as_json:
-            click.echo(json.dumps(report.json(), indent=1))
+            print_json(report.json())
         elif options.as_csv:
             chosen = _tables(report, options.tables or TABLES[:1], options.versus)
             click.echo(chosen[0].csv(), nl=False)
@@ -85,7 +84,10 @@ def _print_shares(options: RateOptions, how: str) -> None:
         raise InputError("no games to rate", file=" ".join(options.games))
     warn_of_repeats(shares.repeated, shares.differing, warn)
     with error_context(STDOUT, only=OSError):
-        click.echo(json.dumps(shares.json(), indent=1) if options.as_json else shares.text())
+        if options.as_json:
+            print_json(shares.json())
+        else:
+            click.echo(shares.text())
 
 
 def _viewer(

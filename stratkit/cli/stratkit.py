@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from stratkit.cli.messages import RunningCommand
-from stratkit.cli.options import option
-from stratkit.cli.tool import ToolGroup, run
+from stratkit.cli.messages import RunningCommand, say
+from stratkit.cli.options import Text, option
+from stratkit.cli.tool import ToolGroup, print_json, run
 from stratkit.errors import InputError, UsageError, error_context, named, nearest, printable
+from stratkit.models.shipped import SHIPPED
 from stratkit.storage.streams import STDOUT
 
 if TYPE_CHECKING:
@@ -82,6 +81,8 @@ def help_(ctx: click.Context, name: str | None) -> None:
     pages = _pages()
     forms = (f"{name}.1", f"stratkit-{name}.5", f"stratkit-{name}.7", f"{name}.5", f"{name}.7")
     page = next((pages[form] for form in forms if form in pages), None)
+    import shutil
+
     if page is not None and shutil.which("man"):
         os.execvp("man", ["man", os.fspath(page)])
     if name in TOOLS:
@@ -108,6 +109,22 @@ def doctor() -> int:
     return 3 if broken else 0
 
 
+@command.command("export", short_help="Write one network as a file of its own, ONNX too.")
+@click.argument("source", metavar="CHECKPOINT|RUN|PLAYER", type=Text(*SHIPPED))
+@option("--net NET", "Which of a checkpoint's networks (default: target, or average).")
+@option("-o, --output FILE", "Write to FILE, NAME.onnx or NAME.safetensors.", required=True)
+@option("-f, --force", "Overwrite an existing FILE.")
+def export_(source: str, net: str | None, output: str, force: bool) -> None:
+    """Write the network that `match` would let play, or NET, as a file of its own.
+
+    Whatever takes a checkpoint for play takes that FILE. NAME.onnx is for other programs, too: ONNX
+    Runtime computes it without stratkit."""
+    from stratkit.models.export import export
+
+    model = export(source, net, output, force)
+    say(f"{named(output)}: {model.part} of step {model.step}, {model.game}, net {model.net}")
+
+
 @command.command("status", short_help="Say how far a RUN has come.")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @option("--json", "Print one JSON object for each RUN, one a line.", name="as_json")
@@ -120,7 +137,7 @@ def status(runs: Sequence[str], as_json: bool) -> None:
         if as_json:
             for progress in progress_of_runs:
                 about = {"stratkit": "status", "version": VERSION, **dataclasses.asdict(progress)}
-                click.echo(json.dumps(about))
+                print_json(about, indent=None)
         else:
             click.echo(printable_lines("\n\n".join(map(_text, progress_of_runs))))
 

@@ -41,6 +41,13 @@ INTERRUPTED = 130
 ENDED = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 
+def print_json(value: object, indent: int | None = 1) -> None:
+    """A value on stdout. `--help` does without the module."""
+    import json
+
+    click.echo(json.dumps(value, indent=indent))
+
+
 def _quieter(ctx: click.Context, param: click.Parameter, times: int) -> None:
     RunningCommand.level -= times
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -249,6 +248,8 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
     """The players of the record that is resumed. `UsageError`: one of them is a command."""
     command = re.compile(rf"(^|,)({'|'.join(COMMANDS)})")  # a file of such a name counts too
     if any(command.search(player.spec) for player in header.players):
+        import shlex
+
         texts = [f"name={player.name},{player.spec}" for player in header.players]
         what = "--resume starts no command that a record names; if you trust these, give them"
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)

@@ -1,6 +1,7 @@
 """What a file of weights is, and the networks that come with stratkit.
 
 open_model.py       a file as a policy, a belief or values
+export.py           one network of a checkpoint in a file of its own
 first_weights.py    the first weights of a run, where they are another network's
 shipped.py          the networks that come with stratkit, by name
 trained_network.py  a network for researchers: `stratkit.load`

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.nets.onnx_network import OnnxNetwork, computes, is_installed
+from stratkit.nets.onnx_network import OnnxNetwork, computes, is_installed, is_there
 
 if TYPE_CHECKING:
     from stratkit.nets.network import Network
@@ -36,7 +36,7 @@ def network_with(
 ) -> Network | OnnxNetwork:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
     `InputError`: the weights are another network's."""
-    asked = "torch" if a_module and _has_torch() else asked_backend()
+    asked = "torch" if a_module and has_torch() else asked_backend()
     if asked != "torch" and computes(net, game.shape) and is_installed():
         return OnnxNetwork(net, game, weights)
     from stratkit.nets.builder import build
@@ -49,7 +49,6 @@ def network_with(
     return network
 
 
-def _has_torch() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("torch") is not None
+def has_torch() -> bool:
+    """Whether torch is there."""
+    return is_there("torch")

@@ -7,15 +7,17 @@ them, channels last, and so do embeddings go.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
-from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from stratkit.arrays import Float32s
 from stratkit.engine.observation import COUNTS, FEATURES
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 Weights = Mapping[str, Float32s]
 Dims = Sequence[int | str]
@@ -63,24 +65,34 @@ class Graph:
         ]
         return self.node("Conv", x, *parameters, pads=[1, 1, 1, 1], kernel_shape=[3, 3])
 
-    def session(self, **outputs: str) -> onnxruntime.InferenceSession:
-        """Computes these outputs in the thread that asks, and in no other."""
+    def model(self, outputs: Mapping[str, str], **dims: Dims) -> ModelProto:
+        """What computes these outputs; `dims` of those for which others ask."""
         nodes = [
             *self._nodes,
             *(helper.make_node("Identity", [value], [name]) for name, value in outputs.items()),
         ]
-        found = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs]
+        found = [helper.make_tensor_value_info(name, FLOAT, dims.get(name)) for name in outputs]
         constants = list(self._constants.values())
         graph = helper.make_graph(nodes, "stratkit", self._inputs, found, constants)
-        model = helper.make_model(
+        return helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR
         )
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors, which Python raises, too
-        return onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+
+    def session(self, **outputs: str) -> onnxruntime.InferenceSession:
+        """Computes these outputs."""
+        return session_of(self.model(outputs))
+
+
+def session_of(model: ModelProto) -> onnxruntime.InferenceSession:
+    """Computes the model in the thread that asks, and in no other."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors, which Python raises, too
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def fromto_entry(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
@@ -107,6 +119,11 @@ def _entry(graph: Graph) -> str:
 
 def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
     """The same with all blocks, where the engine does not compute them."""
+    return session_of(torso_model(weights, prefix))
+
+
+def torso_model(weights: Weights, prefix: str = "") -> ModelProto:
+    """The graph of an entry with all blocks."""
     graph = Graph(_part(weights, prefix))
     _, height, width = graph.weights["place"].shape
     squares = height * width
@@ -115,12 +132,12 @@ def fromto_torso(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSes
     x = graph.node("Reshape", x, graph.constant("planes", np.array([0, 0, height, width])))
     # Changes nothing but the layout: the library then keeps its own through all blocks.
     x = graph.node("MaxPool", x, kernel_shape=[1, 1])
-    for block in range(_blocks(graph.weights)):
+    for block in range(residual_blocks(graph.weights)):
         first = graph.node("Relu", graph.convolution(x, f"blocks.{block}.first"))
         x = graph.node("Add", x, graph.convolution(first, f"blocks.{block}.second"))
         x = graph.node("Relu", x)
     x = graph.node("Reshape", x, graph.constant("rows", np.array([0, 0, squares])))
-    return graph.session(squares=graph.node("Transpose", x, perm=[0, 2, 1]))
+    return graph.model({"squares": graph.node("Transpose", x, perm=[0, 2, 1])})
 
 
 def fromto_policy(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
@@ -203,6 +220,7 @@ def _part(weights: Weights, prefix: str) -> Weights:
     return {name[size:]: w for name, w in weights.items() if name.startswith(prefix)}
 
 
-def _blocks(weights: Weights) -> int:
+def residual_blocks(weights: Weights, prefix: str = "") -> int:
     """How many residual blocks there are."""
-    return len({name.split(".")[1] for name in weights if name.startswith("blocks.")})
+    names = (name for name in weights if name.startswith(f"{prefix}blocks."))
+    return len({name.removeprefix(prefix).split(".")[1] for name in names})

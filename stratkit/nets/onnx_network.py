@@ -57,7 +57,15 @@ DEPLOYMENT_HIDDEN = 64  # as in `deployment`
 
 def is_installed() -> bool:
     """Whether ONNX Runtime is there, and what makes graphs for it."""
-    return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
+    return is_there("onnx") and is_there("onnxruntime")
+
+
+def is_there(package: str) -> bool:
+    """Whether a package can be imported."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):  # of who hides it
+        return False
 
 
 def computes(net: str, shape: tuple[int, ...]) -> bool:

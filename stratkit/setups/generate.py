@@ -22,6 +22,7 @@ from stratkit.setups.options import MODEL, NUMBER, SEARCH, UNIFORM, DeployOption
 from stratkit.setups.placing import PlacedSetups
 from stratkit.setups.source import Entropy, MirroredSource, Setups, SetupSource, setups_of
 from stratkit.setups.uniform import UniformSetups
+from stratkit.storage.onnx_file import is_onnx
 from stratkit.storage.streams import input_name, open_input, open_output
 
 if TYPE_CHECKING:
@@ -81,10 +82,12 @@ def _source(
 
 
 def _is_setups(source: str) -> bool:
-    """Whether this is stdin, a pipe, or a file that does not look like safetensors: eight bytes of
-    length, then JSON."""
+    """Whether this is stdin, a pipe, or a file that neither is called ONNX nor looks like
+    safetensors: eight bytes of length, then JSON."""
     if not os.path.isfile(source):
         return source == "-" or (os.path.exists(source) and not os.path.isdir(source))
+    if is_onnx(source):
+        return False
     with open_input(source) as stream:
         return stream.read(9)[8:] != b"{"
 

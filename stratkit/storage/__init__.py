@@ -6,6 +6,7 @@
 - `records`: game records (formats/games.md)
 - `results`, `pgn`: results that other programs wrote (formats/results.md)
 - `checkpoints`: checkpoints and published weights (formats/checkpoint.md, formats/run.md)
+- `onnx_file`: policies as ONNX files (formats/onnx.md)
 - `tables`: policies as tables (formats/table.md)
 - `responses`: best responses (formats/response.md)
 - `csv_text`: tables that a spreadsheet shows and does not run

@@ -1,19 +1,21 @@
-"""Checkpoints and published weights: safetensors files with their metadata inside.
+"""Checkpoints and published weights: safetensors files with their metadata inside; and policies as
+ONNX files.
 
-formats/checkpoint.md says what is in the file, formats/run.md where a learner puts it. There is no
-pickle: reading a file runs no code of its writer's.
+formats/checkpoint.md and formats/onnx.md say what is in the files, formats/run.md where a learner
+puts them. There is no pickle: reading a file runs no code of its writer's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +27,12 @@ from stratkit.errors import InputError, error_context, nearest
 from stratkit.regular import open_regular
 from stratkit.storage import schema
 from stratkit.storage.atomic import atomic_file
+from stratkit.storage.onnx_file import STORED, is_onnx, onnx_bytes, read_onnx, weights_in
 from stratkit.storage.schema import Count, Sha256, Text
+from stratkit.storage.streams import open_output
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 VERSION = 1
 CHECKPOINT, POLICY = "checkpoint", "policy"
@@ -34,6 +41,7 @@ FOLDER = "checkpoints"  # of a RUN
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 StrPath = str | os.PathLike[str]
+_Named = tuple[str, npt.NDArray[Any]]
 
 
 _KEY = "stratkit"  # of the safetensors metadata
@@ -119,6 +127,8 @@ def read_metadata(path: StrPath) -> dict[str, Any]:
 
     Raises `InputError` for a file that is neither.
     """
+    if is_onnx(path):
+        return _parse_metadata(read_onnx(path)[0], os.fspath(path), None)
     _check_file(path)
     try:
         with safe_open(os.fspath(path), framework="np") as file:
@@ -140,37 +150,72 @@ def _load(
     name = os.fspath(path)
     tensors: dict[str, npt.NDArray[Any]] = {}
     digest = hashlib.sha256()
-    _check_file(path)
     try:
-        with safe_open(name, framework="np") as file:
-            metadata = _parse_metadata(file.metadata(), name, kind)
-            for key in sorted(file.keys()):
-                tensor = file.get_tensor(key)
+        with _opened(path) as (header, stored):
+            metadata = _parse_metadata(header, name, kind)
+            for key, tensor in stored:
                 if tensor.dtype.isbuiltin != 1:  # ml_dtypes, which onnx loads, adds such types
                     raise TypeError(f"{tensor.dtype.name} is no type of numpy")
                 _hash_tensor(digest, key, tensor)
                 if selected(key, metadata):
                     tensors[key] = tensor
-    except (SafetensorError, TypeError) as error:  # TypeError: a type that numpy lacks
+    except (SafetensorError, TypeError, ValueError) as error:  # TypeError: a type that numpy lacks
         raise InputError(f"not a checkpoint, or truncated ({error})", file=name) from None
     if digest.hexdigest() != metadata["sha256"]:
         raise InputError("damaged: its tensors are not those that were written", file=name)
     return tensors, metadata
 
 
+@contextlib.contextmanager
+def _opened(path: StrPath) -> Iterator[tuple[Mapping[str, str] | None, Iterator[_Named]]]:
+    """The file's own metadata, and its tensors in the order of their names."""
+    if is_onnx(path):
+        header, model = read_onnx(path)
+        yield header, iter(sorted(dict(weights_in(model)).items()))
+        return
+    _check_file(path)
+    with safe_open(os.fspath(path), framework="np") as file:
+        yield file.metadata(), ((key, file.get_tensor(key)) for key in sorted(file.keys()))
+
+
 def _save(
     path: StrPath, tensors: Tensors, metadata: Mapping[str, Any], overwrite: bool, durable: bool
 ) -> None:
     arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-    values = {"version": VERSION, **metadata, "sha256": tensors_hash(arrays)}
+    content = save(arrays, _header(arrays, metadata))
+    # A RUN may be somebody else's: a link in it leads nowhere that its user chose.
+    with atomic_file(path, overwrite, durable, follow=False) as stream:
+        stream.write(content)
+
+
+def _header(tensors: Tensors, metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The metadata as a file of these tensors has them. `ValueError`: one is missing or wrong."""
+    values = {"version": VERSION, **metadata, "sha256": tensors_hash(tensors)}
     values["metadata_sha256"] = metadata_hash(values)
     try:
         schema.convert(values, _Metadata, "metadata")
     except InputError as error:
         raise ValueError(str(error)) from None
-    content = save(arrays, {_KEY: schema.compact(dict(sorted(values.items()))).decode()})
-    # A RUN may be somebody else's: a link in it leads nowhere that its user chose.
-    with atomic_file(path, overwrite, durable, follow=False) as stream:
+    return {_KEY: schema.compact(dict(sorted(values.items()))).decode()}
+
+
+def save_policy(
+    path: StrPath,
+    weights: Tensors,
+    metadata: Mapping[str, Any],
+    overwrite: bool = False,
+    model: ModelProto | None = None,
+) -> None:
+    """Writes one network's `weights` by their names in it, on the disk when this returns: as a
+    safetensors file, or as this ONNX `model` of them. `metadata` and errors as of
+    `save_checkpoint`."""
+    tensors = {f"{STORED}{name}": tensor for name, tensor in weights.items()}
+    values = {**metadata, "kind": POLICY}
+    if model is None:
+        content = save(tensors, _header(tensors, values))
+    else:
+        content = onnx_bytes(model, _header(tensors, values))
+    with open_output(os.fspath(path), overwrite, binary=True) as stream:
         stream.write(content)
 
 
@@ -178,7 +223,8 @@ def _parse_metadata(
     header: Mapping[str, str] | None, name: str, kind: str | None
 ) -> dict[str, Any]:
     if not header or _KEY not in header:
-        raise InputError("a safetensors file, but not one of stratkit's", file=name)
+        form = "an ONNX" if is_onnx(name) else "a safetensors"
+        raise InputError(f"{form} file, but not one of stratkit's", file=name)
     metadata = schema.parse_object(header[_KEY])
     if metadata is None:
         raise InputError("damaged metadata", file=name)
@@ -268,7 +314,7 @@ def publish_policy(run: StrPath, weights: Tensors, metadata: Mapping[str, Any]) 
     `weights` by their names in the network, `metadata` as for a checkpoint. They need not outlive
     the machine: nothing waits for the disk.
     """
-    tensors = {f"online/{name}": tensor for name, tensor in weights.items()}
+    tensors = {f"{STORED}{name}": tensor for name, tensor in weights.items()}
     values = {**metadata, "kind": POLICY}
     _save(Path(run) / POLICY_FILE, tensors, values, overwrite=True, durable=False)
 

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
-from stratkit.compressed import decompressed
 from stratkit.errors import InputError, error_context
 
 STDIN, STDOUT = "standard input", "standard output"  # what `-` is called in messages
@@ -32,6 +31,8 @@ def open_input(path: str) -> Iterator[BinaryIO]:
 @contextlib.contextmanager
 def open_plain(path: str) -> Iterator[BinaryIO]:
     """The bytes of file `path`, or those that it holds if gzip or zstd compressed it."""
+    from stratkit.compressed import decompressed
+
     with open_input(path) as stream:
         yield decompressed(stream, input_name(path))
 

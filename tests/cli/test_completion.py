@@ -54,6 +54,7 @@ def test_options_are_completed(name: str) -> None:
         ("match random", "h", ["file,h", "plain,heuristic", "plain,human", "plain,hands="]),
         ("match random", "net=online,me", ["file,net=online,me", "plain,net=online,memory="]),
         ("rate", "games", ["file,games"]),
+        ("stratkit export", "cl", ["file,cl", "plain,classic", "plain,classic-easy"]),
         ("rate --table", "m", ["plain,meetings"]),
         ("fenfs convert --result red", "--t", ["plain,--to"]),
         ("fenfs check", "x", ["file,x"]),

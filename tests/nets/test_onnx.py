@@ -5,8 +5,11 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 import torch
 
@@ -14,13 +17,26 @@ from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
 from stratkit.arrays import Float32s
 from stratkit.engine import Game, board_planes
-from stratkit.engine.observation import PUBLIC
+from stratkit.engine.observation import (
+    CELLS,
+    MOVES,
+    ONLY_ATTACKS,
+    PHASE,
+    PUBLIC,
+    SELECTED,
+    STAGE,
+    TO_PLACE,
+    attack_outcomes,
+    board_features,
+)
+from stratkit.engine.stratego import FLAG, PIECE, TYPE
 from stratkit.errors import InputError
 from stratkit.models.open_model import open_model
 from stratkit.models.shipped import SHIPPED
 from stratkit.nets import Network, build, choice, onnx_network
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.onnx_export import whole_model
 from stratkit.nets.onnx_network import OnnxNetwork, computes
 
 NETS = ("fromto:8x1", "fromto:16x2", "fromto:8x1+deployment", "fromto:8x1+mirrored")
@@ -59,6 +75,61 @@ def test_logits_and_values_are_those_of_torch(name: str, net: str) -> None:
     for one, other in zip(found, true, strict=True):
         assert one.dtype == np.float32 and len(one) > 40
         assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("net", NETS)
+@pytest.mark.parametrize("name", ["barrage", "nano"])
+def test_the_whole_graph_needs_nothing_of_ours(name: str, net: str) -> None:
+    """Only its inputs, which formats/onnx.md describes."""
+    game = Game(name)
+    views = views_of_games(game, 1, seed=3, longest=80)
+    weights = weights_of(net, game)
+    model = whole_model(net, weights, "online/")
+    onnx.checker.check_model(model, full_check=True)
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    network = OnnxNetwork(net, game, weights)
+    packed, mirrored = views.observations, np.zeros(len(views.legal), bool)
+    like_image = np.zeros_like(views.legal, bool)
+    if net.endswith("+mirrored"):
+        packed, mirrored = network.made._see(packed)
+        assert mirrored.any() and not mirrored.all()
+        first = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
+        like_image = first[:, None] & network.made.left
+    given = given_to_others(packed, game, model.graph.input)
+    logits, values = session.run(None, given)
+    if net.endswith("+mirrored"):
+        turned = mirrored[:, None] | like_image
+        logits = np.where(turned, logits[:, network.made.image], logits)
+    logits = np.where(views.legal, logits, np.float32(-np.inf))
+    true = by_torch(net, game, weights, views.observations, views.legal)
+    for one, other in zip((logits, values), true, strict=True):
+        assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+def given_to_others(packed: np.ndarray, game: Game, wanted: Any) -> dict[str, np.ndarray]:
+    """What a graph reads, as formats/onnx.md has it."""
+    positions = packed.copy()
+    positions[:, STAGE], positions[:, SELECTED] = 0, 255
+    positions[:, ONLY_ATTACKS:MOVES] = 0
+    planes, counts = board_features(positions, game.shape)
+    squares = planes.shape[2] * planes.shape[3]
+    kinds = []
+    for row in packed.astype(int):
+        stand = [c & TYPE if c & PIECE else 12 for c in row[CELLS : CELLS + squares // 2]]
+        kinds.append([float(t == k) for k in (*stand, row[TO_PLACE]) for t in range(12)])
+    select, place = packed[:, SELECTED].astype(np.int64), packed[:, TO_PLACE].astype(np.int64)
+    every = {
+        "board": planes.transpose(0, 2, 3, 1).reshape(len(packed), squares, -1),
+        "counts": counts,
+        "part": np.where(packed[:, PHASE] == 1, 0, 1 + packed[:, STAGE].astype(np.int64)),
+        "square": np.where(select < squares, select, 0),
+        "to_place": np.where(place < 12, place, 0),
+        "outcomes": attack_outcomes(packed, game.shape),
+        "kinds": np.array(kinds, np.float32),
+    }
+    return {one.name: every[one.name] for one in wanted}
 
 
 def test_without_vectors_the_library_computes_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from nets.random_play import views_of_games
-from stratkit.engine import Game
+from stratkit.engine import Game, sample
+from stratkit.models.export import export
 from stratkit.models.shipped import shipped_file
 from stratkit.nets import build
 from stratkit.nets.onnx_network import OnnxNetwork
@@ -37,6 +38,32 @@ def test_both_draw_the_same_actions(monkeypatch: pytest.MonkeyPatch) -> None:
         policy = evaluator.policy(views.observations, views.legal)
         chosen.append((policy.cumsum(1) > u * policy.sum(1, keepdims=True)).argmax(1))
     assert np.array_equal(*chosen) and len(np.unique(chosen[0])) > 20
+
+
+@pytest.mark.parametrize(("name", "games"), [("barrage", 24), ("classic", 8)])
+def test_an_exported_network_plays_as_torch_in_10000_positions(
+    name: str, games: int, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """5,000 each: equal logits within 1e-5 of what they are, and the same draws."""
+    file = f"{tmp_path}/net.onnx"
+    export(name, None, file)
+    views = views_of_games(Game(name), games, seed=11, longest=900)
+    rows = np.linspace(0, len(views.legal) - 1, 5000).astype(int)
+    packed, legal = views.observations[rows], views.legal[rows]
+    assert len(np.unique(rows)) == 5000
+    chosen, policies = [], []
+    for asked, player in (("onnx", file), ("torch", name)):
+        evaluator = opened(player, asked, monkeypatch, name).player.evaluator
+        assert evaluator.backend.name == asked
+        policy = evaluator.policy(packed, legal)
+        chosen.append(sample(policy, legal, 7, rows, np.zeros(5000, np.int32))[0])
+        policies.append(policy)
+    assert np.array_equal(*chosen) and len(np.unique(chosen[0])) > 60
+    with np.errstate(divide="ignore"):
+        one, other = (np.log(policy, dtype=np.float64) for policy in policies)
+    some = np.isfinite(one) & np.isfinite(other)  # less than e-88 vanishes
+    assert (policies[0][~some] < 1e-30).all() and (policies[1][~some] < 1e-30).all()
+    np.testing.assert_allclose(one[some], other[some], rtol=1e-5, atol=1e-5)
 
 
 def test_the_record_says_which(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,6 @@ import click
 
 from stratkit.cli.messages import note_terminal, warn
 from stratkit.cli.tool import Tool
-from stratkit.convert.lines import each_position, texts
-from stratkit.convert.tally import FaultTally
 from stratkit.errors import error_context
 from stratkit.storage.streams import STDOUT
 
@@ -25,6 +23,8 @@ def legal(inputs: tuple[str, ...]) -> int:
     Arguments are FENfS (quoted, as one word each) or files of FENfS lines; - is stdin, the default.
     The repetition rules are off: a FENfS has no history.
     """
+    from stratkit.convert.lines import each_position, texts
+    from stratkit.convert.tally import FaultTally
     from stratkit.notation.fenfs import legal_moves
 
     def print_moves(fenfs: Fenfs) -> None:
