@@ -277,7 +277,10 @@ def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
 
 def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     """The settings that a checkpoint has stored, without those that older versions stored for an
-    algorithm that never read them."""
+    algorithm that never read them, and as they are called now."""
+    if "magnet_every" in stored:
+        kept = {name: value for name, value in stored.items() if name != "magnet_every"}
+        stored = {**kept, "magnet": f"copy:{stored['magnet_every']}"}
     gone = {one.name for one in fields(PlayConfig)} - fields_of(algorithm).keys()
     return {name: value for name, value in stored.items() if name not in gone}
 
