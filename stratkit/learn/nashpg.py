@@ -60,7 +60,7 @@ def reference_update(
 
     networks: those of `NETWORKS`; adam: of the online one. For one rank, and games of two players.
     """
-    online, average = networks["online"], networks["average"]
+    online, entropy_weight = networks["online"], config.entropy(step, decisions)
     name, rate, every = Magnet.read(config.magnet)
     observations, legal = batch.observations[batch.view], batch.legal[batch.view]
     with torch.no_grad():
@@ -90,9 +90,7 @@ def reference_update(
         gain = torch.minimum(ratio * advantage[steps], clipped * advantage[steps])
         entropy = -(pi * log_pi).sum(1)
         to_magnet = (pi * (log_pi - log_of_magnet[steps])).sum(1)
-        regularised = (
-            gain + config.entropy(step, decisions) * entropy - config.magnet_weight * to_magnet
-        )
+        regularised = gain + entropy_weight * entropy - config.magnet_weight * to_magnet
         policy_loss = -(weight[steps] * regularised).sum()
         critic_loss = (weight[steps] * (value - estimate[steps]).square()).sum()
 
@@ -102,7 +100,7 @@ def reference_update(
         adam.param_groups[0]["lr"] = config.rate(step, decisions)
         adam.step()
         losses.append((policy_loss.item(), critic_loss.item()))
-    follow(average, online, average_rate(config.average_rate, step))
+    follow(networks["average"], online, average_rate(config.average_rate, step))
     if rate and (step + 1) % every == 0:
         follow(networks["magnet"], online, rate)
     policy_losses, critic_losses = np.mean(losses, axis=0).tolist()
