@@ -386,7 +386,7 @@ def _say_end(outcome: Outcome, request: Request) -> None:
     elif outcome.stopped:
         behind = "behind self-play again, " if STDIN in request.inputs else ""
         say(f"saved {saved}; to go on: {behind}{command_to_go_on()}")
-    elif request.steps is not None and outcome.begun >= request.steps:
+    elif outcome.enough_before:
         say(f"nothing to do: {named(request.run)} has {counted(outcome.begun, 'step')}")
     else:
         if outcome.left_over:

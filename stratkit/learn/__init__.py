@@ -11,6 +11,7 @@ buffer.py       the newest examples, and updates from draws of them
 v_trace.py      R-NaD's value estimates
 advantages.py   MMD's and PPO's advantages and values
 averaging.py    networks that follow the trained one
+magnet.py       the policy that pulls
 losses.py       targets and losses that algorithms have in common
 step_weights.py what each step counts in the loss, and outcomes
 exploded.py     whether an update has made the weights useless

@@ -14,7 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from stratkit.declared import Rule, number, one_of, option, option_name, same, text, whole, wholes
+from stratkit.declared import (
+    Kind,
+    Rule,
+    number,
+    one_of,
+    option,
+    option_name,
+    same,
+    text,
+    whole,
+    wholes,
+)
 from stratkit.errors import InputError
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
@@ -94,6 +105,44 @@ def _no_lower(name: str, floor: str) -> Rule:
 def _check_iterations(sizes: Sequence[int], repeats: Sequence[int]) -> None:
     if not sizes or len(sizes) != len(repeats):
         raise InputError("sizes and repeats must be equally many")
+
+
+class Magnet(NamedTuple):
+    """What `--magnet` says: the policy that pulls.
+
+    network  its name among the algorithm's; None: uniform over the legal actions
+    rate     after each `every` updates it moves towards the policy by this part; 0: it is moved
+             for another purpose
+    """
+
+    network: str | None
+    rate: float = 0.0
+    every: int = 1
+
+    @staticmethod
+    def read(word: str) -> Magnet:
+        """`ValueError`: it is none."""
+        name, colon, size = word.partition(":")
+        if not colon:
+            return {"uniform": Magnet(None), "average": Magnet("average")}[_WORDS.accept(name)]
+        if name == "copy":
+            return Magnet("magnet", 1.0, whole(1).read(size))
+        if name != "average":
+            raise ValueError
+        return Magnet("magnet", number(above=0, most=1).read(size))
+
+
+_WORDS = one_of("uniform", "average")
+
+
+def _magnet(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError
+    Magnet.read(value)
+    return value
+
+
+_MAGNET = Kind("WORD", "uniform, average, average:TAU or copy:K", str, _magnet, _WORDS.words)
 
 
 def _check_window(replays: int, window: int) -> None:
@@ -274,8 +323,9 @@ class MMDConfig(PlayConfig):
 
     magnet: str = option(
         "uniform",
-        one_of("uniform", "average"),
-        "the policy that pulls: uniform over legal actions, or the averaged network's",
+        _MAGNET,
+        "the policy that pulls: uniform over legal actions; average, the averaged network's; "
+        "average:TAU, of an average by this rate; copy:K, a copy, replaced every K updates",
     )
     eta: float = option(
         0.05, number(0, below=1e6), "temperature at first, in the game's unit of returns"
@@ -353,9 +403,17 @@ class PPOConfig(PlayConfig):
     advantage_lambda: float = same(MMDConfig, "advantage_lambda", 0.95)
     value_weight: float = same(MMDConfig, "value_weight", 0.5)
     entropy_weight: float = option(
-        0.1, number(0, below=1e6), "weight of the policy's entropy in the loss"
+        0.1, number(0, below=1e6), "weight of the policy's entropy in the loss, at first"
+    )
+    entropy_power: float = option(
+        0.0, number(0, 10), "it falls with this power of what is done; 0: constant"
     )
     average_rate: float = same(RNaDConfig, "average_rate", 0.003)
+
+    def entropy(self, step: int, decisions: int = 0) -> float:
+        """The weight of the entropy in update number `step`, after so many decisions."""
+        done = self.done(step, decisions)
+        return annealed(self.entropy_weight, 0.0, self.entropy_power, done, self.anneal_after)
 
 
 @dataclass(frozen=True)
@@ -363,9 +421,7 @@ class NashPGConfig(PPOConfig):
     """The hyper-parameters of NashPG: PPO's and the magnet's."""
 
     magnet_weight: float = option(0.2, number(0, below=1e6), "weight of KL(pi|magnet) in the loss")
-    magnet_every: int = option(
-        40, whole(1), "updates after which the magnet becomes a copy of the policy"
-    )
+    magnet: str = same(MMDConfig, "magnet", "copy:40")
 
 
 @dataclass(frozen=True)

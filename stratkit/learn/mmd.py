@@ -29,11 +29,12 @@ from torch import Tensor, nn
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.advantages import estimates
-from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
-from stratkit.learn.config import MMDConfig
+from stratkit.learn.config import Magnet, MMDConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
+from stratkit.learn.magnet import log_magnet, move_magnet, with_magnet
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.netnames import DEPLOYMENT, has_deployment
@@ -41,7 +42,7 @@ from stratkit.nets import Network, legal_policy
 from stratkit.nets.deployment import WithDeployment
 
 # The acting network is learned by gradients. The average follows it, for play, and as a magnet
-# where that is asked for.
+# where that is asked for. A magnet of its own is behind them.
 NETWORKS = ("online", "average")
 
 
@@ -58,20 +59,18 @@ def reference_update(
 
     networks: those of `NETWORKS`; adam: of the online one. For one rank.
     """
-    online, average = (networks[name] for name in NETWORKS)
-    batch = batch.with_draws(config.draw_score * batch.unit)
+    batch, online = batch.with_draws(config.draw_score * batch.unit), networks["online"]
     observations, legal = batch.observations[batch.view], batch.legal[batch.view]
     eta = config.temperature(step, decisions)
     temperature = torch.where(batch.by_outcome, config.deployment_eta, eta)
-
     logits, value = online(observations, legal)
     pi, log_pi = legal_policy(logits, legal)
     ratio = pi.gather(1, batch.action[:, None])[:, 0] / batch.mu
     with torch.no_grad():
-        if config.magnet == "uniform":
-            log_magnet = -legal.sum(1, keepdim=True).float().log()
-        else:
-            log_magnet = legal_policy(average(observations, legal)[0], legal)[1]
+        name, rate, every = Magnet.read(config.magnet)
+        log_of_magnet = -legal.sum(1, keepdim=True).float().log()
+        if name is not None:
+            log_of_magnet = legal_policy(networks[name](observations, legal)[0], legal)[1]
         aim, advantage = estimates(
             value=batch.grid(value),
             ratio=batch.grid(ratio),
@@ -93,7 +92,7 @@ def reference_update(
         advantage = advantage / batch.unit
     clipped = ratio.clamp(1 - config.ratio_clip, 1 + config.ratio_clip)
     gain = torch.minimum(ratio * advantage, clipped * advantage)
-    to_magnet = (pi * (log_pi - log_magnet)).sum(1)
+    to_magnet = (pi * (log_pi - log_of_magnet)).sum(1)
     to_mu = ratio * ratio.log() - ratio + 1
     policy_loss = (weight * (temperature * to_magnet + config.kl_mu * to_mu - gain)).sum()
     critic_loss = (weight * (value - aim).square()).sum()
@@ -103,7 +102,9 @@ def reference_update(
     nn.utils.clip_grad_norm_(online.parameters(), config.grad_norm or float("inf"))
     adam.param_groups[0]["lr"] = config.rate(step, decisions)
     adam.step()
-    follow(average, online, average_rate(config.average_rate, step))
+    follow(networks["average"], online, average_rate(config.average_rate, step))
+    if rate and (step + 1) % every == 0:
+        follow(networks["magnet"], online, rate)
     return policy_loss.item(), critic_loss.item()
 
 
@@ -161,6 +162,12 @@ class MMD(Algorithm[MMDForward, SurrogateTargets]):
     loss_metrics = ("policy_loss", "value_loss", "clipped", "explained")
     view_metrics = ("entropy", "kl", "value")
 
+    def __init__(
+        self, net: str, game: Game, config: MMDConfig, seed: int, device: torch.device = CPU
+    ) -> None:
+        self.network_names = with_magnet(NETWORKS, config.magnet)
+        super().__init__(net, game, config, seed, device)
+
     def untrained(self, game: Game, seed: int) -> Network:
         if self.config.deployment_only and not has_deployment(self.net):
             what = f"to learn the deployment alone needs a network of its own, NAME{DEPLOYMENT}"
@@ -181,19 +188,10 @@ class MMD(Algorithm[MMDForward, SurrogateTargets]):
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> MMDForward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
-        log_magnet = self._log_magnet(views)
-        entropy, kl = -(pi * log_pi).sum(1), (pi * (log_pi - log_magnet)).sum(1)
+        to = log_magnet(self.config.magnet, self.networks, views)
+        entropy, kl = -(pi * log_pi).sum(1), (pi * (log_pi - to)).sum(1)
         eta = torch.full_like(value, self.eta(step))
-        return MMDForward(pi, log_magnet, eta, torch.stack([entropy, kl, value], 1))
-
-    def _log_magnet(self, views: DistinctViews) -> Tensor:
-        """Logarithms of the magnet's policy, float32 [m, A] or [m, 1]. A uniform one is local: of a
-        move that is made as two actions, uniform over the pieces and then over a piece's moves."""
-        if self.config.magnet == "uniform":
-            return -views.legal.sum(1, keepdim=True).clamp_min(1).float().log()
-        average = self.networks["average"]
-        logits = average.logits(average.embed(views.inputs), views.inputs, views.legal)
-        return legal_policy(logits, views.legal)[1]
+        return MMDForward(pi, to, eta, torch.stack([entropy, kl, value], 1))
 
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: MMDForward, counts: Tensor
@@ -253,4 +251,5 @@ class MMD(Algorithm[MMDForward, SurrogateTargets]):
 
     def after_step(self, step: int) -> Mapping[str, float]:
         follow(self.networks["average"], self.trained, average_rate(self.config.average_rate, step))
+        move_magnet(self.config.magnet, self.networks, step)
         return {"eta": self.eta(step), "lr": self.learning_rate(step)}

@@ -14,7 +14,7 @@ steps lowers, over the steps of its minibatch, the mean of
     - min(r A, r_clipped A) - c_H H(pi) + c_M KL(pi | magnet) + c_v (v - v_hat)^2
 
 where r is pi / mu, A the normalised generalised advantage, and v_hat = v + A before normalisation.
-The magnet is a copy of the policy, which is replaced every `magnet_every` updates: each magnet's
+The magnet is a copy of the policy, which is replaced every 40 updates (`--magnet`): each magnet's
 game has one equilibrium that is found easily, and the equilibria approach the true game's. Without
 a magnet, PPO may circle around it for ever. [n] is a flat batch of steps, [m] are different views.
 """
@@ -28,18 +28,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stratkit.engine import Game
 from stratkit.learn.advantages import estimates
-from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
+from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
-from stratkit.learn.config import NashPGConfig, PPOConfig
+from stratkit.learn.config import Magnet, NashPGConfig, PPOConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
+from stratkit.learn.magnet import log_magnet, move_magnet, with_magnet
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.nets import Network, legal_policy
 
-# The acting network is learned by gradients. The average follows it, for play. PPO has no magnet.
-NETWORKS = ("online", "average", "magnet")
+# The acting network is learned by gradients. The average follows it, for play. NashPG's magnet is
+# behind them, unless it is the average or uniform.
+NETWORKS = ("online", "average")
 
 
 def reference_update(
@@ -57,11 +60,14 @@ def reference_update(
 
     networks: those of `NETWORKS`; adam: of the online one. For one rank, and games of two players.
     """
-    online, average, magnet = (networks[name] for name in NETWORKS)
+    online, entropy_weight = networks["online"], config.entropy(step, decisions)
+    name, rate, every = Magnet.read(config.magnet)
     observations, legal = batch.observations[batch.view], batch.legal[batch.view]
     with torch.no_grad():
         value = online(observations, legal)[1]
-        log_magnet = legal_policy(magnet(observations, legal)[0], legal)[1]
+        log_of_magnet = -legal.sum(1, keepdim=True).float().log()
+        if name is not None:
+            log_of_magnet = legal_policy(networks[name](observations, legal)[0], legal)[1]
         advantage, first = torch.zeros_like(value), 0
         for game, length in enumerate(batch.lengths.tolist()):
             for player in (0, 1):
@@ -83,8 +89,8 @@ def reference_update(
         clipped = ratio.clamp(1 - config.ratio_clip, 1 + config.ratio_clip)
         gain = torch.minimum(ratio * advantage[steps], clipped * advantage[steps])
         entropy = -(pi * log_pi).sum(1)
-        to_magnet = (pi * (log_pi - log_magnet[steps])).sum(1)
-        regularised = gain + config.entropy_weight * entropy - config.magnet_weight * to_magnet
+        to_magnet = (pi * (log_pi - log_of_magnet[steps])).sum(1)
+        regularised = gain + entropy_weight * entropy - config.magnet_weight * to_magnet
         policy_loss = -(weight[steps] * regularised).sum()
         critic_loss = (weight[steps] * (value - estimate[steps]).square()).sum()
 
@@ -94,9 +100,9 @@ def reference_update(
         adam.param_groups[0]["lr"] = config.rate(step, decisions)
         adam.step()
         losses.append((policy_loss.item(), critic_loss.item()))
-    follow(average, online, average_rate(config.average_rate, step))
-    if (step + 1) % config.magnet_every == 0:
-        magnet.load_state_dict(online.state_dict())
+    follow(networks["average"], online, average_rate(config.average_rate, step))
+    if rate and (step + 1) % every == 0:
+        follow(networks["magnet"], online, rate)
     policy_losses, critic_losses = np.mean(losses, axis=0).tolist()
     return policy_losses, critic_losses
 
@@ -124,11 +130,13 @@ def normalised(advantage: Tensor, trained: Tensor, ranks: Ranks = ALONE) -> Tens
 class PPOForward(NamedTuple):
     """What is known of m views beside the online network's outputs, without a graph.
 
-    log_magnet   float32 [m, A], of the magnet's policy, or [m, 0] without one
+    log_magnet   float32 [m, A], of the magnet's policy; [m, 1]: it is uniform, or there is none
+    entropy      float32 [m], the weight of the entropy in this update
     metrics      float32 [m, number of `view_metrics`]
     """
 
     log_magnet: Tensor
+    entropy: Tensor
     metrics: Tensor
 
 
@@ -142,7 +150,9 @@ class PPO(Algorithm[PPOForward, SurrogateTargets]):
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> PPOForward:
         logits, value = outputs
         pi, log_pi = legal_policy(logits, views.legal)
-        return PPOForward(logits[:, :0], torch.stack([-(pi * log_pi).sum(1), value], 1))
+        weight = torch.full_like(value, self.config.entropy(step, self.decisions))
+        metrics = torch.stack([-(pi * log_pi).sum(1), value], 1)
+        return PPOForward(logits[:, :1], weight, metrics)
 
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: PPOForward, counts: Tensor
@@ -183,7 +193,7 @@ class PPO(Algorithm[PPOForward, SurrogateTargets]):
         ratio = pi.gather(1, batch.action[steps][:, None])[:, 0] / batch.mu[steps]
         policy_loss = (
             surrogate_loss(ratio, advantage, weight, config.ratio_clip)
-            + config.entropy_weight * (weight * (pi * log_pi).sum(1)).sum()
+            + (weight * forward.entropy[view] * (pi * log_pi).sum(1)).sum()
             + self.distance(pi, log_pi, forward.log_magnet[view], weight)
         )
         critic_loss = value_loss(value, estimate, weight)
@@ -205,23 +215,24 @@ class NashPG(PPO):
     """NashPG's networks and its update."""
 
     config: NashPGConfig
-    network_names = NETWORKS
     view_metrics = ("entropy", "value", "kl")
+
+    def __init__(
+        self, net: str, game: Game, config: NashPGConfig, seed: int, device: torch.device = CPU
+    ) -> None:
+        self.network_names = with_magnet(NETWORKS, config.magnet)
+        super().__init__(net, game, config, seed, device)
 
     def forward(self, views: DistinctViews, outputs: Outputs, step: int) -> PPOForward:
         pi, log_pi = legal_policy(outputs[0], views.legal)
-        magnet = self.networks["magnet"]
-        logits = magnet.logits(magnet.embed(views.inputs), views.inputs, views.legal)
-        log_magnet = legal_policy(logits, views.legal)[1]
-        kl = (pi * (log_pi - log_magnet)).sum(1, keepdim=True)
-        return PPOForward(
-            log_magnet, torch.cat([super().forward(views, outputs, step).metrics, kl], 1)
-        )
+        to = log_magnet(self.config.magnet, self.networks, views)
+        kl = (pi * (log_pi - to)).sum(1, keepdim=True)
+        of_ppo = super().forward(views, outputs, step)
+        return of_ppo._replace(log_magnet=to, metrics=torch.cat([of_ppo.metrics, kl], 1))
 
     def distance(self, pi: Tensor, log_pi: Tensor, log_magnet: Tensor, weight: Tensor) -> Tensor:
         return self.config.magnet_weight * magnet_loss(pi, log_pi, log_magnet, weight)
 
     def after_step(self, step: int) -> Mapping[str, float]:
-        if (step + 1) % self.config.magnet_every == 0:
-            self.networks["magnet"].load_state_dict(self.trained.state_dict())
+        move_magnet(self.config.magnet, self.networks, step)
         return super().after_step(step)

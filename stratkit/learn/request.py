@@ -58,6 +58,9 @@ class Request:
     inputs: Sequence[str]
     run: str = usage("--out RUN", "The folder of the run.", default=REQUIRED)
     steps: int | None = usage("--steps N", "Stop when the run has N steps.", whole(0))
+    decisions: int | None = usage(
+        "--decisions N", "Stop when the run has learned from N decisions.", whole(0, None)
+    )
     net: str | None = None
     algorithm: str | None = None
     start: str | None = None
@@ -133,6 +136,7 @@ class Outcome:
     begun       the step that it went on from
     learned     what is counted in `episodes`
     unfilled    how many batches more a window of old episodes would have held at the end
+    enough_before  there was nothing to do: all steps, or all decisions, had been done
     """
 
     step: int
@@ -146,6 +150,7 @@ class Outcome:
     begun: int = 0
     learned: str = "episode"
     unfilled: int = 0
+    enough_before: bool = False
 
 
 def algorithm_of(request: Request) -> str:
@@ -272,7 +277,10 @@ def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
 
 def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     """The settings that a checkpoint has stored, without those that older versions stored for an
-    algorithm that never read them."""
+    algorithm that never read them, and as they are called now."""
+    if "magnet_every" in stored:
+        kept = {name: value for name, value in stored.items() if name != "magnet_every"}
+        stored = {**kept, "magnet": f"copy:{stored['magnet_every']}"}
     gone = {one.name for one in fields(PlayConfig)} - fields_of(algorithm).keys()
     return {name: value for name, value in stored.items() if name not in gone}
 

@@ -46,8 +46,8 @@ def train(
     observer: Observer = SILENT,
     warn: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Learns until the inputs end, `request.steps` are done or `stop()` is true; then saves. `warn`
-    is told of damaged checkpoints, and at the end of duplicates.
+    """Learns until the inputs end, `request.steps` or `request.decisions` are done or `stop()` is
+    true; then saves. `warn` is told of damaged checkpoints, and at the end of duplicates.
 
     Raises `InputError` for a RUN or settings that cannot be used, for inputs of which nothing can,
     and for weights that become useless. What is wrong with the inputs later on is the outcome's
@@ -160,7 +160,7 @@ class _Run:
         self._open_learner(game)
         if rank == 0:
             self.folder.begin(self.learner.step, self._checkpoint_metadata())
-        begun = self.learner.step
+        begun, enough = self.learner.step, self._enough
         self._publish()
         self._save()
         self._learn(0.0, 0.0, [{}])  # what a smaller --uses has left, if anything
@@ -185,6 +185,7 @@ class _Run:
             begun,
             self.unit,
             dropped.unfilled,
+            enough,
         )
 
     def _open_learner(self, game: Game) -> None:
@@ -255,8 +256,11 @@ class _Run:
 
     @property
     def _enough(self) -> bool:
-        """Whether all steps are done."""
-        return self.request.steps is not None and self.learner.step >= self.request.steps
+        """Whether all steps, or all decisions, are done."""
+        steps, decisions = self.request.steps, self.request.decisions
+        return (steps is not None and self.learner.step >= steps) or (
+            decisions is not None and self.learner.algorithm.decisions >= decisions
+        )
 
     def _next(self, since: float) -> PreparedBatch | None:
         """The next batch of this rank; None: there is none, and `error` may say why."""

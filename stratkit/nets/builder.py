@@ -11,6 +11,7 @@ from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
+    CRITIC,
     MIRRORED,
     channels_and_blocks,
     check_net,
@@ -80,7 +81,7 @@ def _build(net: str, game: Game) -> Network:
             raise InputError("this network is for Diplomacy, whose maps are graphs", text=net)
         return GraphNet(shape, graph, *channels_and_blocks(net))
     if len(shape) == 1 and sizes:
-        return MLP(shape, actions, sizes)
+        return MLP(shape, actions, sizes, net.endswith(CRITIC))
     if len(shape) == 3 and not sizes:
         board = (shape[0], shape[1], shape[2])
         if net in U_NETS:

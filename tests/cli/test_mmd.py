@@ -92,6 +92,19 @@ def test_a_schedule_by_decisions_goes_on_exactly_and_alone(
     assert (done.status, done.err) == (2, said)
 
 
+def test_a_run_ends_by_its_decisions(tmp_path: pathlib.Path, games: str) -> None:
+    """At the first step that has so many of them, those before a resumption included."""
+    out, options = tmp_path / "run", ("--algorithm", "mmd", "--net", "plain", *QUICK)
+    assert run("train", games, "--out", out, "--decisions", 1, *options).status == 0
+    (only,) = metrics(out)
+    more = ("--out", out, "--resume", "--decisions")
+    assert run("train", games, *more, only["decisions"] + 1).status == 0
+    assert [line["step"] for line in metrics(out)] == [1, 2]
+    done = run("train", games, *more, 2)
+    assert (done.status, len(metrics(out))) == (0, 2)
+    assert done.err == f"nothing to do: {out} has 2 steps\n"
+
+
 def test_resumed_is_as_if_never_stopped(tmp_path: pathlib.Path, games: str) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     options = ("--algorithm", "mmd", "--net", "plain", "--magnet", "average", "--lr-power", 0.5)
@@ -190,4 +203,7 @@ def test_the_manual_has_every_setting() -> None:
     options = set(re.findall(r"^  (--[a-z0-9-]+)", shown, re.M)) - {"--help", "--version"}
     assert {"--magnet", "--beta"} <= options
     assert [name for name in sorted(options) if not re.search(rf"{name}\b", page)] == []
-    assert "(mmd: uniform)" in shown and "--magnet" not in run("finetune", "--help").out
+    assert (
+        "(mmd: uniform; nashpg: copy:40)" in shown
+        and "--magnet" not in run("finetune", "--help").out
+    )

@@ -259,8 +259,10 @@ def test_by_decisions_a_schedule_is_the_same_at_every_batch_size() -> None:
         {"threads": 2, "chunk": 30, "magnet": "average", "weight_by": "game", "kl_mu": 0.2},
         {"advantage_filter": 0.5, "draw_score": -0.3, "advantage_lambda": 0.7, "rho": 0.9},
         {"anneal_by": "decisions", "anneal_after": 2e3},
+        {"magnet": "copy:3"},
+        {"magnet": "average:0.1"},
     ],
-    ids=["plain", "average", "filter", "decisions"],
+    ids=["plain", "average", "filter", "decisions", "copy", "average:TAU"],
 )
 def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     """Which is the algorithm as plain equations, and torch's own Adam. Some steps are judged by
@@ -471,7 +473,8 @@ def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
         ("eta_floor", -1.0), ("lr_power", 11.0), ("lr_floor", INFINITY), ("anneal_after", 0.0),
         ("warm_up", -1),
         ("ratio_clip", 0.0), ("kl_mu", -1.0), ("advantage_lambda", 1.1), ("value_lambda", -0.1),
-        ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0), ("magnet", "none"),
+        ("value_weight", 0.0), ("rho", 0.0), ("c", 0.0), ("average_rate", 0.0),
+        ("magnet", "none"), ("magnet", "copy:x"),
         ("deployment_eta", -0.1), ("deployment_eta", math.nan), ("deployment_eta", INFINITY),
         ("weight_by", "side"), ("advantage_filter", 1.0), ("advantage_filter", -0.1),
         ("draw_score", -1.1), ("draw_score", 1.1), ("draw_score", math.nan),

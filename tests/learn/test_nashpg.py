@@ -25,10 +25,11 @@ from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.nashpg import NETWORKS, NashPG, normalised, reference_update, shuffled
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
-from stratkit.learn.request import Settings, accepted, resolve
+from stratkit.learn.request import Settings, accepted, resolve, without_former
 from stratkit.nets import legal_policy
 
-MAGNET = ("magnet_weight", "magnet_every")
+MAGNET = ("magnet_weight", "magnet")
+ALL = (*NETWORKS, "magnet")
 
 
 def setting(algorithm: str = "nashpg", **options: object) -> Settings:
@@ -56,16 +57,19 @@ def weights(learner: Optimizer, network: str) -> Tensor:
         {"threads": 1, "chunk": 9999},
         {"threads": 2, "chunk": 30, "weight_by": "game", "epochs": 1, "minibatches": 3},
         {"rows": 1, "ratio_clip": math.inf, "epochs": 3, "minibatches": 1, "grad_norm": 0.0},
-        {"anneal_by": "decisions", "anneal_after": 2e3},
+        {"anneal_by": "decisions", "anneal_after": 2e3, "entropy_power": 2.0},
+        {"magnet": "average:0.1"},
+        {"magnet": "average"},
+        {"magnet": "uniform"},
     ],
-    ids=["plain", "chunks", "whole", "decisions"],
+    ids=["plain", "chunks", "whole", "decisions", "average:TAU", "average", "uniform"],
 )
 def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     """Which is the algorithm as plain equations, and torch's own Adam."""
     learner, batch = a_batch(
         **{"lr": 1e-3, "eps": 1e-3, "lr_power": 0.5, "anneal_after": 3.0, "ratio_clip": 1e-2,
            "advantage_lambda": 0.7, "epochs": 2, "minibatches": 2, "grad_norm": 0.1,
-           "magnet_every": 2, "average_rate": 0.3, **options},
+           "magnet": "copy:2", "average_rate": 0.3, **options},
     )  # fmt: skip
     algorithm = learner.algorithm
     config = algorithm.config
@@ -92,18 +96,18 @@ def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
 
 def test_without_a_magnet_it_is_ppo() -> None:
     """Bit for bit."""
-    one, batch = a_batch("nashpg", magnet_weight=0.0, magnet_every=1)
+    one, batch = a_batch("nashpg", magnet_weight=0.0, magnet="copy:1")
     other, _ = a_batch("ppo")
-    assert tuple(other.algorithm.networks) == NETWORKS[:2]
+    assert tuple(other.algorithm.networks) == NETWORKS
     for _ in range(3):
         metrics, of_ppo = one.update(batch), other.update(batch)
         assert {name: metrics[name] for name in of_ppo} == of_ppo
-    for network in NETWORKS[:2]:
+    for network in NETWORKS:
         assert torch.equal(weights(one, network), weights(other, network))
 
 
 def test_the_magnet_is_replaced_after_so_many_updates() -> None:
-    learner, batch = a_batch(magnet_every=3)
+    learner, batch = a_batch(magnet="copy:3")
     begun = weights(learner, "magnet")
     for step in range(1, 7):
         learner.update(batch)
@@ -118,7 +122,8 @@ def test_the_magnet_is_replaced_after_so_many_updates() -> None:
     [
         {"epochs": 2}, {"minibatches": 2}, {"ratio_clip": 1e-3}, {"advantage_lambda": 0.5},
         {"value_weight": 2.0}, {"entropy_weight": 1.0}, {"magnet_weight": 9.0},
-        {"magnet_every": 1}, {"average_rate": 1.0}, {"weight_by": "game"}, {"grad_norm": 1e-3},
+        {"magnet": "copy:1"}, {"magnet": "uniform"}, {"magnet": "average:0.5"},
+        {"average_rate": 1.0}, {"weight_by": "game"}, {"grad_norm": 1e-3},
         {"lr_power": 2.0}, {"seed": 2},
     ],
     ids=lambda change: [*change][-1],
@@ -134,17 +139,17 @@ def test_every_setting_matters(change: dict[str, Any]) -> None:
 
 
 def test_a_loaded_learner_goes_on_bit_for_bit() -> None:
-    straight, batch = a_batch(magnet_every=2)
-    before, _ = a_batch(magnet_every=2)
+    straight, batch = a_batch(magnet="copy:2")
+    before, _ = a_batch(magnet="copy:2")
     for _ in range(3):
         straight.update(batch)
     for _ in range(2):
         before.update(batch)
     tensors = {name: tensor.copy() for name, tensor in before.tensors().items()}
-    after = optimizer("plain", Game("nano"), setting(magnet_every=2))
+    after = optimizer("plain", Game("nano"), setting(magnet="copy:2"))
     after.load(tensors, 2)
     after.update(batch)
-    for network in NETWORKS:
+    for network in ALL:
         assert torch.equal(weights(after, network), weights(straight, network))
 
 
@@ -262,7 +267,8 @@ def test_the_expected_gradient(magnet: float, entropy: float) -> None:
     [
         ("epochs", 0), ("minibatches", 0), ("ratio_clip", 0.0), ("advantage_lambda", 1.1),
         ("value_weight", 0.0), ("entropy_weight", -0.1), ("magnet_weight", -1.0),
-        ("magnet_weight", math.inf), ("magnet_every", 0), ("average_rate", 0.0),
+        ("magnet_weight", math.inf), ("magnet", "copy:0"), ("magnet", "average:2"),
+        ("magnet", "old"), ("magnet", "uniform:1"), ("entropy_power", -1.0), ("average_rate", 0.0),
     ],
 )  # fmt: skip
 def test_what_is_out_of_its_range(name: str, value: object) -> None:
@@ -275,6 +281,12 @@ def test_ppo_has_no_magnet() -> None:
     for name in MAGNET:
         with pytest.raises(InputError, match=f"^--{name.replace('_', '-')} is no setting of"):
             setting("ppo", **{name: 1})
+
+
+def test_a_run_whose_magnet_had_another_name_goes_on() -> None:
+    stored = setting("nashpg", magnet="copy:7").to_json()
+    before = {name: value for name, value in stored.items() if name != "magnet"}
+    assert without_former({**before, "magnet_every": 7}, "nashpg") == stored
 
 
 def test_the_gradient_is_there_after_an_update() -> None:
