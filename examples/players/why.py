@@ -14,7 +14,7 @@ PLAYER is a network, NAME its name in the games, where it played by preset=fast.
     quiet    far ahead, and nobody has attacked for 40 plies: attacks
     lost     the network expects -.9 or less: all moves but the likeliest
     pieces   what each piece is worth: the same position without it, early and late in the games
-    setups   its score with and without a bomb beside the flag
+    setups   its score with and without a bomb beside the flag, and how the flag falls
     count    what the network expects, and its share of attacks, by the no-attack count
 
 Of the first six, the first such position of each game is taken, for bombs and spy the first in
@@ -51,7 +51,7 @@ import stratkit
 from stratkit.arrays import Bools, Bytes, Float32s, Int64s
 from stratkit.convert.games import PlayedGame
 from stratkit.convert.raw import RawRecord
-from stratkit.engine import Batch, Game
+from stratkit.engine import Batch
 from stratkit.engine.history import placing_actions
 from stratkit.engine.observation import (
     CELLS,
@@ -90,6 +90,7 @@ from stratkit.terminal import aligned
 SUCH = 3  # moves that are tried, where all are such but one
 ROWS = 256
 QUIET, AHEAD, HOPELESS = 40, 0.25, -0.9  # plies; share of the pieces; return
+EARLY = 20  # plies
 ENEMY = PIECE | SIDE
 
 
@@ -115,6 +116,13 @@ class Turn(NamedTuple):
     def unmoved(self) -> Bools:
         """bool [S]: the enemy's hidden pieces that have not moved."""
         return np.asarray((self.cells & (ENEMY | REVEALED | MOVED)) == ENEMY)
+
+
+def is_ahead(turn: Turn) -> bool:
+    """Whether the side has far more pieces."""
+    whose = turn.cells & ENEMY
+    more = int((whose == PIECE).sum()) - int((whose == ENEMY).sum())
+    return more >= AHEAD * turn.ground.variant.pieces
 
 
 def raid(turn: Turn) -> Bools:
@@ -148,11 +156,8 @@ def spy(turn: Turn) -> Bools:
 
 def quiet(turn: Turn) -> Bools:
     """Attacks, far ahead and late."""
-    whose = turn.cells & ENEMY
-    ahead = int((whose == PIECE).sum()) - int((whose == ENEMY).sum())
     late = number(turn.seen.tobytes(), NO_ATTACK) >= QUIET
-    attack = turn.cells[turn.end] & PIECE != 0
-    return attack & late & (ahead >= AHEAD * turn.ground.variant.pieces)
+    return np.asarray((turn.cells[turn.end] & PIECE != 0) & (late and is_ahead(turn)))
 
 
 def lost(turn: Turn) -> Bools:
@@ -194,31 +199,23 @@ class Found:
         return such[:most], [at for at in order if not self.such[at]][:1]
 
 
-def states(game: Game, played: PlayedGame, side: int) -> Iterator[tuple[int, Batch]]:
-    """The plies at which the side is to move, and the game there."""
+def turns(
+    ground: Ground, played: PlayedGame, side: int
+) -> Iterator[tuple[Batch, Turn, list[tuple[int, int]]]]:
+    """The side's turns: the game there, which goes on, what the side sees, and its moves. What it
+    expects is not known yet."""
     log = played.log
     assert log.setups is not None
-    batch = Batch(game, 1)
+    batch = Batch(ground.game, 1)
     placed = placing_actions(log.variant, np.stack(log.setups)).reshape(-1)
     actions = np.concatenate([placed, actions_of(log)])
     for at, action in enumerate(actions):
         ply, part = divmod(at - len(placed), 2)
         if ply >= 0 and not part and ply % 2 == side:
-            yield ply, batch
+            moves = batch.moves(0, side)
+            start, end = np.array(moves).T
+            yield batch, Turn(ground, batch.observe()[0], np.nan, start, end), moves
         batch.apply(np.array([action], np.int32))
-
-
-def turns(
-    network: TrainedNetwork, ground: Ground, game: Game, played: PlayedGame, side: int
-) -> list[tuple[Batch, Turn, list[tuple[int, int]]]]:
-    """The side's turns."""
-    some = [(batch.clone(), batch.moves(0, side)) for _, batch in states(game, played, side)]
-    seen = np.concatenate([batch.observe() for batch, _ in some])
-    values = network.values(seen)
-    return [
-        (batch, Turn(ground, view, float(value), *np.array(moves).reshape(-1, 2).T), moves)
-        for (batch, moves), view, value in zip(some, seen, values, strict=True)
-    ]
 
 
 def policy_of(network: TrainedNetwork, batch: Batch, turn: Turn) -> Float32s:
@@ -228,12 +225,14 @@ def policy_of(network: TrainedNetwork, batch: Batch, turn: Turn) -> Float32s:
 
 
 def found(
-    network: TrainedNetwork, ground: Ground, game: Game, played: PlayedGame, side: int, habit: str
+    network: TrainedNetwork, ground: Ground, played: PlayedGame, side: int, habit: str
 ) -> Found | None:
     """The game's first position of this kind."""
     such_moves, least = HABITS[habit]
-    before = np.nan
-    for batch, turn, moves in turns(network, ground, game, played, side):
+    before: Turn | None = None
+    for batch, turn, moves in turns(ground, played, side):
+        if habit == "lost":
+            turn = turn._replace(value=float(network.values(turn.seen[None])[0]))
         such = such_moves(turn)
         if such.any():
             policy = policy_of(network, batch, turn)
@@ -242,9 +241,13 @@ def found(
             if policy[such].sum() >= least:
                 at = int(np.where(such, policy, -1).argmax())
                 there = standing(batch, turn, at, habit)
+                seen = [one.seen for one in (before, turn) if one is not None]
+                *earlier, value = network.values(np.stack(seen)).tolist()
                 result = played.log.returns[side]
-                return Found(batch, side, moves, such, policy, before, turn.value, result, there)
-        before = turn.value
+                expected = earlier[0] if earlier else np.nan
+                here = batch.clone(), side, moves, such, policy
+                return Found(*here, expected, value, result, there)
+        before = turn
     return None
 
 
@@ -367,7 +370,7 @@ class Lab:
     """A network and its games, by opponent: (game, side), with the PLAYER that the opponent is."""
 
     def __init__(self, player: str, name: str, files: Sequence[str]) -> None:
-        self.network = stratkit.load(player, rows=ROWS)
+        self.network = stratkit.load(player)
         self.game = self.network.game
         variant(self.game.name)
         self.ground = Ground(self.game)
@@ -391,9 +394,7 @@ def habit(lab: Lab, name: str, most: int, times: int) -> list[list[str]]:
     """The table of a habit."""
     rows, moves = [list(HEAD)], SUCH if name in ALL else 1
     for against, games in lab.games.items():
-        looked = (
-            found(lab.network, lab.ground, lab.game, played, side, name) for played, side in games
-        )
+        looked = (found(lab.network, lab.ground, played, side, name) for played, side in games)
         some = list(itertools.islice((one for one in looked if one is not None), most))
         if not some:
             continue
@@ -433,14 +434,13 @@ def less(
 ) -> None:
     """Adds, by type, what the network expects less and gets less in a position of the game with a
     random piece of that type gone."""
-    at = (played.log.plies * (2 * quarter + 1) // 8) // 2 * 2 + side
-    batch = next(
-        (batch.clone() for ply, batch in states(lab.game, played, side) if ply == at), None
-    )
-    if batch is None:
+    nth = played.log.plies * (2 * quarter + 1) // 16
+    there = next(itertools.islice(turns(lab.ground, played, side), nth, None), None)
+    if there is None:
         return
+    batch = there[0]
     board = lab.ground.variant
-    whole, random = Position.from_bytes(board, batch.save(0)), np.random.default_rng(at)
+    whole, random = Position.from_bytes(board, batch.save(0)), np.random.default_rng(nth)
     own = np.flatnonzero((whole.cells & ENEMY) == (PIECE | SIDE * side))
     types = [int(t) for t in np.unique(whole.cells[own] & TYPE) if t != FLAG]
     starts = [whole]
@@ -465,33 +465,31 @@ def less(
 
 def count(lab: Lab, most: int, times: int) -> list[list[str]]:
     """What the network expects and does where it is far ahead, as if nobody had attacked for so
-    many plies, under limits of 200 and of 100; and what it got in positions with that count."""
-    views, real = [], []
-    for games in lab.games.values():
-        for played, side in games[:most]:
-            for batch, turn, _ in turns(lab.network, lab.ground, lab.game, played, side):
-                whose = turn.cells & ENEMY
-                ahead = int((whose == PIECE).sum()) - int((whose == ENEMY).sum())
-                if ahead >= AHEAD * lab.ground.variant.pieces:
-                    so_far = number(turn.seen.tobytes(), NO_ATTACK)
-                    real.append((so_far, turn.value, played.log.returns[side]))
-                    views.append((batch, turn))
-    if not views:
+    many plies, by a limit of 200 and of 100; and what it expects and gets at such a count."""
+    played = [one for games in lab.games.values() for one in games[:most]]
+    ahead = [
+        (number(turn.seen.tobytes(), NO_ATTACK), game, batch.clone(), turn)
+        for game, (one, side) in enumerate(played)
+        for batch, turn, _ in turns(lab.ground, one, side)
+        if is_ahead(turn)
+    ]
+    if not ahead:
         raise InputError("it is far ahead in none of these games")
+    values = lab.network.values(np.stack([turn.seen for *_, turn in ahead]))
     random = np.random.default_rng(1)
-    some = [views[at] for at in random.permutation(len(views))[:most]]
-    rows = [["count", "limit", "positions", "expects", "attacks", "games: positions", "now", "got"]]
+    some = [ahead[at][2:] for at in random.permutation(len(ahead))[:most]]
+    rows = [["count", "limit", "positions", "expects", "attacks", "games", "now", "game"]]
     for limit in (200, 100):
         for so_far in range(0, limit, limit // 10):
-            expects, attacks = zip(
-                *(as_if(lab, one, turn, so_far, limit) for one, turn in some), strict=True
-            )
-            span = (
-                [r for r in real if so_far <= r[0] < so_far + limit // 10] if limit == 200 else []
-            )
-            there = [told([r[at] for r in span]) for at in (1, 2)]
-            row = [str(so_far), str(limit), str(len(some)), told(expects), told(attacks)]
-            rows.append([*row, str(len(span)), *there])
+            told_of = zip(*(as_if(lab, *one, so_far, limit) for one in some), strict=True)
+            by_game: dict[int, list[float]] = defaultdict(list)
+            for (at, game, *_), value in zip(ahead, values, strict=True):
+                if so_far <= at < so_far + limit // 10 and limit == 200:
+                    by_game[game].append(float(value))
+            now = [float(np.mean(each)) for each in by_game.values()]
+            got = [played[game][0].log.returns[played[game][1]] for game in by_game]
+            row = [str(so_far), str(limit), str(len(some)), *map(told, told_of)]
+            rows.append([*row, str(len(by_game)), told(now), told(got)])
     return rows
 
 
@@ -508,22 +506,33 @@ def as_if(lab: Lab, batch: Batch, turn: Turn, so_far: int, limit: int) -> tuple[
 
 
 def setups(lab: Lab, most: int, times: int) -> list[list[str]]:
-    """The share of setups with and without a bomb beside the flag, and what they get."""
-    rows = [["against", "bombs beside the flag", "games", "share", "got"]]
+    """Setups with and without a bomb beside the flag: their share, what they get, and how many of
+    these games end early, or with a scout that comes from afar and takes the flag."""
+    rows = [["against", "bomb beside it", "games", "share", "got", "lost", "early", "to a scout"]]
     for against, games in lab.games.items():
-        by_bombs: dict[bool, list[float]] = {False: [], True: []}
+        groups: dict[bool, list[PlayedGame]] = {False: [], True: []}
         for played, side in games:
             assert played.log.setups is not None
             own = np.full(lab.ground.squares, NO_PIECE, np.uint8)
             own[: lab.ground.variant.zone] = played.log.setups[side]
-            guarded = lab.ground.beside((own == BOMB)[None])[0, own == FLAG][0] > 0
-            by_bombs[bool(guarded)].append(played.log.returns[side])
-        for guarded, got in by_bombs.items():
-            share = f"{len(got) / len(games):.1%}"
-            rows.append(
-                [against, "one or more" if guarded else "none", str(len(got)), share, told(got)]
-            )
+            groups[bool(lab.ground.beside((own == BOMB)[None])[0, own == FLAG][0])].append(played)
+        sides = {id(played): side for played, side in games}
+        for guarded, some in groups.items():
+            got = [played.log.returns[sides[id(played)]] for played in some]
+            fell = [played for played, points in zip(some, got, strict=True) if points < 0]
+            early = sum(played.log.plies < EARLY for played in fell)
+            scouts = sum(from_afar(lab.ground, played) for played in fell)
+            row = [against, "yes" if guarded else "no", str(len(some))]
+            row += [f"{len(some) / len(games):.1%}", told(got)]
+            rows.append([*row, *map(str, (len(fell), early, scouts))])
     return rows
+
+
+def from_afar(ground: Ground, played: PlayedGame) -> bool:
+    """Whether a move of several squares takes the flag in the end."""
+    start, end = played.log.moves[-2:]
+    takes = played.log.reason == "flag_captured"
+    return bool(takes and ground.steps[start, end] > 1)
 
 
 TABLES = {"pieces": pieces, "count": count, "setups": setups}
