@@ -230,9 +230,12 @@ def found(
     """The game's first position of this kind."""
     such_moves, least = HABITS[habit]
     before: Turn | None = None
-    for batch, turn, moves in turns(ground, played, side):
-        if habit == "lost":
-            turn = turn._replace(value=float(network.values(turn.seen[None])[0]))
+    values: Iterator[float] = itertools.repeat(np.nan)
+    if habit == "lost":
+        seen = [turn.seen for _, turn, _ in turns(ground, played, side)]
+        values = iter(network.values(np.stack(seen)).tolist())
+    for (batch, turn, moves), value in zip(turns(ground, played, side), values, strict=False):
+        turn = turn._replace(value=value)
         such = such_moves(turn)
         if such.any():
             policy = policy_of(network, batch, turn)
@@ -241,8 +244,8 @@ def found(
             if policy[such].sum() >= least:
                 at = int(np.where(such, policy, -1).argmax())
                 there = standing(batch, turn, at, habit)
-                seen = [one.seen for one in (before, turn) if one is not None]
-                *earlier, value = network.values(np.stack(seen)).tolist()
+                both = [one.seen for one in (before, turn) if one is not None]
+                *earlier, value = network.values(np.stack(both)).tolist()
                 result = played.log.returns[side]
                 expected = earlier[0] if earlier else np.nan
                 here = batch.clone(), side, moves, such, policy
