@@ -1,0 +1,148 @@
+"""What does a player lose by? Four counts over all games of a match, against each opponent:
+
+    match preset=fast,barrage raider waiter --gauntlet --game barrage -n 400 -o games.jsonl
+    python examples/players/losses.py barrage games.jsonl
+
+    bombs    its generals and colonels lost on hidden bombs, a game
+    spy      of the games that it does not win: in how many a spy takes its marshal
+    miners   of these games: at how many ends it has no miner
+    raid     pieces that one enemy piece takes, known before it does, the most in a game: the mean
+             of the worst tenth of games
+
+In brackets are the ends of intervals of 95 %, as if games were independent: of the Bayesian
+bootstrap with one more game, the worst or the best possible one (`stratkit.rating.shares`), and of
+the worst tenth a bootstrap's.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratkit.convert.games import PlayedGame, games
+from stratkit.convert.raw import Raw, chunks
+from stratkit.engine.stratego import BOMB, MARSHAL, MINER, PIECE, REVEALED, SIDE, SPY, TYPE
+from stratkit.errors import InputError, StratkitError
+from stratkit.notation.play import Played
+from stratkit.notation.select import Selection
+from stratkit.rating.shares import Share
+from stratkit.terminal import aligned
+
+STRONG = (8, 9)  # colonel and general
+SAMPLES = 2000  # of a bootstrap
+HEAD = ("against", "games", "won", "drawn", "lost", "bombs", "spy", "miners", "raid")
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Of a side in a game: how many generals and colonels hidden `bombs` took; whether a `spy` took
+    the marshal; whether a `miner` is left at the end; the most pieces that one enemy piece took
+    in a `raid`. `points` 1, 0 or -1."""
+
+    bombs: int
+    spy: bool
+    miner: bool
+    raid: int
+    points: float
+
+
+def losses(played: Played, side: int) -> Losses:
+    """What a side lost in a game with its `boards`."""
+    own, enemy = PIECE | SIDE * side, PIECE | SIDE * (1 - side)
+    bombs, spy, raid = 0, False, 0
+    taken: dict[int, int] = {}  # by the square of an enemy's piece, what it took while known
+    for ply, (before, after) in enumerate(zip(played.boards[:-1], played.boards[1:], strict=True)):
+        start, end = played.log.moves[2 * ply : 2 * ply + 2]
+        piece, met, stays = before[start], before[end], after[end] & (PIECE | SIDE)
+        if ply % 2 == side:
+            hidden_bomb = met & PIECE and not met & REVEALED and met & TYPE == BOMB
+            bombs += bool(hidden_bomb and stays == enemy and piece & TYPE in STRONG)
+            if stays != enemy:
+                taken.pop(end, None)
+            continue
+        before_this = taken.pop(start, 0)
+        if stays == enemy:
+            takes = bool(met & PIECE)
+            taken[end] = before_this + (takes and bool(piece & REVEALED))
+            raid = max(raid, taken[end])
+            spy |= takes and (piece & TYPE, met & TYPE) == (SPY, MARSHAL)
+    miner = any(cell & (PIECE | SIDE) == own and cell & TYPE == MINER for cell in played.boards[-1])
+    return Losses(bombs, spy, miner, raid, played.log.returns[side])
+
+
+def read(name: str, files: Sequence[str]) -> Iterator[tuple[str, PlayedGame, Losses]]:
+    """The opponent's name, the game and what was lost, of each game of the player `name`."""
+    for chunk in chunks(files):
+        for item in chunk:
+            if isinstance(item, InputError):
+                raise item
+        raws = [item for item in chunk if isinstance(item, Raw)]
+        for game in games(raws, Selection(), boards=True):
+            if isinstance(game, InputError):
+                raise game
+            if game is not None and name in game.log.players:
+                side = game.log.players.index(name)
+                yield game.log.players[1 - side], game, losses(game.played, side)
+
+
+def rate(counts: Sequence[float], most: int = 1) -> str:
+    """The mean of counts from 0 to `most` a game, and its interval."""
+    if not counts or not most:
+        return "-"
+    share = Share([[count / most for count in counts]])
+    low, high = share.ends()
+    return f"{share.mean * most:.3f} ({low * most:.3f} to {high * most:.3f})"
+
+
+def worst(counts: Sequence[float]) -> str:
+    """The mean of the worst tenth of games, and its interval."""
+    whole, random = np.array(counts, np.float64), np.random.default_rng(1)
+    rows = np.concatenate([whole[None], random.choice(whole, (SAMPLES, len(whole)))])
+    mean, *drawn = np.sort(rows, 1)[:, -max(1, len(whole) // 10) :].mean(1)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{mean:.2f} ({low:.2f} to {high:.2f})"
+
+
+def row(against: str, some: Sequence[Losses], strong: int, miners: int) -> list[str]:
+    """The counts against an opponent, of a player with so many `strong` pieces and `miners`."""
+    open_ = [each for each in some if each.points <= 0]
+    results = [sum(each.points == points for each in some) for points in (1, 0, -1)]
+    return [
+        against,
+        *map(str, [len(some), *results]),
+        rate([each.bombs for each in some], strong),
+        rate([each.spy for each in open_]),
+        rate([not each.miner for each in open_] if miners else []),
+        worst([each.raid for each in some]),
+    ]
+
+
+def main(name: str, *records: str) -> None:
+    found: dict[str, list[Losses]] = {}
+    boards = {}
+    for against, game, lost in read(name, records):
+        found.setdefault(against, []).append(lost)
+        boards[game.log.variant.name] = game.log.variant
+    if not found:
+        raise InputError("no game of a player of this name", text=name)
+    if len(boards) > 1:
+        raise InputError("games of one board are needed", text=", ".join(sorted(boards)))
+    (board,) = boards.values()
+    strong, miners = sum(board.counts[type_] for type_ in STRONG), board.counts[MINER]
+    rows = [row(against, some, strong, miners) for against, some in found.items()]
+    print("\n".join(aligned([list(HEAD), *rows], words=(0,))))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
+    asked = parser.parse_args()
+    try:
+        main(asked.name, *asked.records)
+    except (StratkitError, OSError) as error:
+        sys.exit(f"losses.py: {error}")
