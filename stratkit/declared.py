@@ -210,6 +210,21 @@ def one_of(*words: str) -> Kind:
     return Kind("|".join(words), needed, str, accept, words)
 
 
+def some_of(*words: str) -> Kind:
+    """Some of some words, with commas between them: as a tuple, in this order. Or `all`, or
+    `none`."""
+
+    def accept(value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list | tuple) or not set(value) <= set(words):
+            raise ValueError
+        return tuple(word for word in words if word in value)
+
+    def parse(text: str) -> tuple[str, ...]:
+        return {"all": words, "none": ()}.get(text) or tuple(text.split(",")) * (text != "none")
+
+    return Kind("WORD,...", f"some of {', '.join(words)}; or all, or none", parse, accept)
+
+
 def word_or_file(*words: str) -> Kind:
     """One of some words; or the path of a file or folder, which has a dot or a slash."""
 

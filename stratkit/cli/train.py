@@ -173,7 +173,8 @@ def command(**options: Any) -> int:
     if options["net"]:
         allow_net(options["net"])
     for word in ("net", "algorithm"):
-        options[word] = options[word] or settings.pop(word, None)
+        named = settings.pop(word, None)
+        options[word] = options[word] or named
     if options["weights"] is not None and not options["resume"]:  # a resumed run has its own
         _begin_with(options, options.get("learn") or settings.get("learn"))
     return learn("train", request_of(options, settings, before), options)

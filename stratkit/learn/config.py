@@ -22,6 +22,7 @@ from stratkit.declared import (
     option,
     option_name,
     same,
+    some_of,
     text,
     whole,
     wholes,
@@ -68,6 +69,9 @@ class BatchSpec:
         """What is counted, for messages."""
         return "example" if self.examples else "episode"
 
+
+# What R-NaD does as the paper's text has it, where that misleads. train(1) says what each means.
+AS_WRITTEN = ("policy", "rewards", "force", "mixture", "critic")
 
 RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
 
@@ -204,6 +208,9 @@ class AdamConfig:
     grad_norm: float = option(
         0.0, number(0), "clip the global norm of the gradient to this; 0: do not"
     )
+    grad_value: float = option(
+        0.0, number(0), "then clip each number of the gradient to this; 0: do not"
+    )
 
     rules: ClassVar[tuple[Rule, ...]] = (_no_lower("lr", "lr_floor"),)
     searches: ClassVar[bool] = False  # its `actors` are keys of a PLAYER that searches
@@ -250,15 +257,17 @@ class PlayConfig(AdamConfig):
 
     weight_by: str = option(
         "step",
-        one_of("step", "game"),
-        "what has one vote in the loss: each decision (step), or each game",
+        one_of("step", "game", "trajectory"),
+        "what has one vote in the loss: each decision (step), each player's part of a game (game), "
+        "or each game, whoever acts (trajectory)",
     )
 
 
 @dataclass(frozen=True)
 class RNaDConfig(PlayConfig):
     """The hyper-parameters of R-NaD. The defaults are those of the DeepNash paper (Perolat et al.
-    2022, supplement, table 3) as far as it has them, but for rho and weight_by: train(1)."""
+    2022, supplement, table 3) as far as it has them, but for rho, weight_by, as_written:
+    train(1)."""
 
     eta: float = option(0.2, number(0, below=1e6), "strength of the regularisation")
     sizes: tuple[int, ...] = option(
@@ -306,6 +315,9 @@ class RNaDConfig(PlayConfig):
         "raw",
         one_of("raw", "processed"),
         "self-play plays the raw or the processed policy",
+    )
+    as_written: tuple[str, ...] = option(
+        (), some_of(*AS_WRITTEN), "equations as the paper's text has them, to repeat it"
     )
 
     rules = (*AdamConfig.rules, Rule(("sizes", "repeats"), _check_iterations))

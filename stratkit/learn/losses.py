@@ -29,6 +29,11 @@ def value_loss(value: Tensor, estimate: Tensor, weight: Tensor) -> Tensor:
     return (weight * (value - estimate.detach()).square()).sum()
 
 
+def value_loss_as_written(value: Tensor, estimate: Tensor, weight: Tensor) -> Tensor:
+    """sum over steps of weight |v - v_hat|, DeepNash's "norm"; all float32 [n]."""
+    return (weight * (value - estimate.detach()).abs()).sum()
+
+
 def surrogate_loss(ratio: Tensor, advantage: Tensor, weight: Tensor, clip: float) -> Tensor:
     """- sum over steps of weight min(r A, r_clipped A), r within 1 - clip and 1 + clip (Schulman et
     al. 2017, PPO). All float32 [n]; ratio: pi(a_t) / mu(a_t), with a graph."""

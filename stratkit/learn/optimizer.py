@@ -266,6 +266,8 @@ class Optimizer:
         clipped."""
         limit = self.algorithm.config.grad_norm or float("inf")
         norm = nn.utils.clip_grad_norm_(self.adam.parameters, limit).item()
+        if self.algorithm.config.grad_value:
+            nn.utils.clip_grad_value_(self.adam.parameters, self.algorithm.config.grad_value)
         rate = self.algorithm.learning_rate(self.step)
         self.adam.step(self._sums.gradient, rate, self.algorithm.decay)
         return norm

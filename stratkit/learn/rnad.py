@@ -6,13 +6,15 @@ Scale" and supplement), from top to bottom:
     RNaD               the same in parts, for the optimizer
 
 v-trace has a file of its own (`v_trace.py`). Equations are the paper's where they are right. Where
-its text misleads, what is known to work stands here, and a comment says so. [n] is a flat batch of
+its text misleads, what is known to work stands here, and a comment says so; `as_written` has the
+text's instead, for those who repeat it. [n] is a flat batch of
 steps, whatever episodes they are from; [m] are different views.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.losses import value_loss
+from stratkit.learn.losses import value_loss, value_loss_as_written
 from stratkit.learn.step_weights import explained_parts, weights_of
 from stratkit.learn.v_trace import v_trace
 from stratkit.nets import Network, legal_policy, process
@@ -44,7 +46,8 @@ def reference_update(
     """Update number `step`, counted from 0: plain and slow, to be read. `RNaD` by the optimizer
     does the same; a test compares them. Returns the losses of policy and value.
 
-    networks: those of `NETWORKS`; adam: of the online one. Without post-processing.
+    networks: those of `NETWORKS`; adam: of the online one. Without post-processing, and with
+    nothing `as_written`.
     """
     online, target, regularization, previous, average = (networks[name] for name in NETWORKS)
     alpha, last_of_iteration = EntropySchedule(config.sizes, config.repeats, config.ramp)(step)
@@ -59,7 +62,7 @@ def reference_update(
     ratio = log_pi - mixture(log_reg, log_previous, alpha)
     trace = v_trace(
         value=batch.grid(target_value),
-        kl=batch.grid((pi * ratio).sum(1)),
+        price=batch.grid((pi * ratio).sum(1)),
         ratio=batch.grid(pi.gather(1, batch.action[:, None])[:, 0] / batch.mu),
         player=batch.grid(batch.player, fill=-1),
         rewards=batch.rewards(),
@@ -104,6 +107,11 @@ def mixture(log_reg: Tensor, log_previous: Tensor, alpha: float) -> Tensor:
     (the paper's text has an arithmetic mixture).
     """
     return alpha * log_reg + (1 - alpha) * log_previous
+
+
+def mixture_as_written(log_reg: Tensor, log_previous: Tensor, alpha: float) -> Tensor:
+    """The same of the paper's text: of probabilities. 0 < alpha < 1."""
+    return torch.logaddexp(log_reg + math.log(alpha), log_previous + math.log(1 - alpha))
 
 
 def log_ratio(log_pi: Tensor, log_reg: Tensor) -> Tensor:
@@ -172,6 +180,25 @@ def neurd_loss(
     return -(weight * (y * force).sum(-1)).sum()
 
 
+def neurd_loss_as_written(
+    logits: Tensor,
+    legal: Tensor,
+    q: Tensor,
+    weight: Tensor,
+    *,
+    beta: float,
+    clip: float,
+    lr: float,
+) -> Tensor:
+    """The same of the paper's text: - sum over steps, legal actions of weight l Clip(Q), where l is
+    the logit itself, as long as l + lr Clip(Q) is within +-beta. Arguments: as of `neurd_loss`."""
+    known = logits.masked_fill(~legal.bool(), 0.0)
+    with torch.no_grad():
+        force = q.clamp(-clip, clip) * legal.bool()
+        force = force * ((known + lr * force).abs() <= beta)
+    return -(weight * (known * force).sum(-1)).sum()
+
+
 # ---- Schedule ----
 
 
@@ -219,7 +246,7 @@ class RNaDForward(NamedTuple):
 
     log_ratio      [m, A], L of the reward transform
     played         [m, A], the policy whose values v-trace estimates
-    kl             [m], its distance from the regularisation policy
+    kl             [m], its distance from the regularisation policy; as written it is not asked
     target_value   [m]
     metrics        [m, 5], `RNaD.view_metrics`
     """
@@ -270,7 +297,11 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
         # Fine-tuning estimates the values of the policy without rare actions, which plays by
         # `per=action`. What it pays for its distance is expected under that policy; the logarithms,
         # and the advantage, are the network's own.
-        played = process(pi, self.config.threshold, self.config.quanta)
+        embedding = target.embed(inputs)
+        valued = pi
+        if "policy" in self.config.as_written:
+            valued = legal_policy(target.logits(embedding, inputs, legal), legal)[0]
+        played = process(valued, self.config.threshold, self.config.quanta)
         allowed = legal.bool()
         number = allowed.sum(1).clamp_min(1)
         y = log_pi - (log_pi.sum(1) / number)[:, None]  # as of logits: these differ by a constant
@@ -285,7 +316,7 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
             ratio,
             played,
             (played * ratio).sum(1),
-            target.value(target.embed(inputs), inputs),
+            target.value(embedding, inputs),
             torch.stack(metrics, 1),
         )
 
@@ -301,15 +332,18 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
             return log_policy("regularization")
         if alpha == 0:
             return log_policy("previous")
-        return mixture(log_policy("regularization"), log_policy("previous"), alpha)
+        mix = mixture_as_written if "mixture" in self.config.as_written else mixture
+        return mix(log_policy("regularization"), log_policy("previous"), alpha)
 
     def targets(
         self, batch: StepBatch, outputs: Outputs, forward: RNaDForward, counts: Tensor
     ) -> RNaDTargets:
         config = self.config
+        as_written = "rewards" in config.as_written
+        sampled = forward.log_ratio[batch.view, batch.action]
         trace = v_trace(
             batch.grid(forward.target_value[batch.view]),
-            batch.grid(forward.kl[batch.view]),
+            batch.grid(sampled if as_written else forward.kl[batch.view]),
             batch.grid(forward.played[batch.view, batch.action] / batch.mu),
             batch.grid(batch.player, fill=-1),
             batch.rewards(),
@@ -317,6 +351,7 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
             rho_bar=config.rho,
             c_bar=config.c,
             policy_c_bar=config.policy_c,
+            as_written=as_written,
         )
         weight = weights_of(batch, counts, config.weight_by, self.ranks)
         parts = explained_parts(batch, outputs[1][batch.view], weight, counts)
@@ -343,9 +378,16 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
             eta=config.eta,
             mu_floor=config.mu_floor,
         )
-        pi = legal_policy(logits.detach(), legal)[0]
-        policy_loss = neurd_loss(logits, legal, pi, q, weight, beta=config.beta, clip=config.clip)
-        critic_loss = value_loss(value, targets.value[steps], weight)
+        if "force" in config.as_written:
+            policy_loss = neurd_loss_as_written(
+                logits, legal, q, weight, beta=config.beta, clip=config.clip, lr=config.lr
+            )
+        else:
+            pi = legal_policy(logits.detach(), legal)[0]
+            bounds = {"beta": config.beta, "clip": config.clip}
+            policy_loss = neurd_loss(logits, legal, pi, q, weight, **bounds)
+        distance = value_loss_as_written if "critic" in config.as_written else value_loss
+        critic_loss = distance(value, targets.value[steps], weight)
         w = forward.played[view, action] / batch.mu[steps]
         variance = (weight * (w - 1).square()).sum() / batch.returns.shape[1]
         metrics = (policy_loss, critic_loss, variance, targets.explained[steps].sum())

@@ -11,11 +11,14 @@ from stratkit.learn.ranks import ALONE, Ranks
 
 
 def weights_of(batch: StepBatch, counts: Tensor, weight_by: str, ranks: Ranks = ALONE) -> Tensor:
-    """The weight of each step [n] in the loss: by `step_weights`, or, of `weight_by` "game", by
-    `game_weights`. `counts`: N_k of all ranks."""
+    """The weight of each step [n] in the loss, by `weight_by`: "step", `step_weights`; "game",
+    `game_weights`; "trajectory", `trajectory_weights`. `counts`: N_k of all ranks."""
     if weight_by == "step":
         return step_weights(batch.player, counts)
     player = batch.grid(batch.player, fill=-1)
+    if weight_by == "trajectory":
+        games = ranks.sum((player >= 0).any(0).sum()[None].float())
+        return batch.flat(trajectory_weights(player, games))
     return batch.flat(game_weights(player, ranks.sum(game_counts(player, len(counts)))))
 
 
@@ -49,6 +52,16 @@ def game_weights(player: Tensor, games: Tensor) -> Tensor:
     return out
 
 
+def trajectory_weights(player: Tensor, games: Tensor) -> Tensor:
+    """1 / (G n) for a step of a game that has n of them, whoever acts: DeepNash's 1 / t_effective,
+    as a mean over the games. All weights add up to 1. float32 [T, B].
+
+    player: as in `game_weights`. games: G of all ranks, float32 [1].
+    """
+    there = player >= 0
+    return there / (games.clamp_min(1) * there.sum(0).clamp_min(1))
+
+
 def outcomes(batch: StepBatch) -> Tensor:
     """What the game of each step [n] brought the player who acts there: float32."""
     player = batch.grid(batch.player, fill=-1)
@@ -61,7 +74,7 @@ def explained_parts(batch: StepBatch, value: Tensor, weight: Tensor, counts: Ten
     Setups that are judged by the outcome are left out: before the first move there is little to
     know, and with slices they would be half of the steps that are compared."""
     known = batch.flat(batch.ended * batch.grid(weight)) * ~batch.by_outcome
-    return explained(value, outcomes(batch), known) * (weight.sum() / len(counts))
+    return explained(value, outcomes(batch), known) * (batch.states / counts.sum().clamp_min(1))
 
 
 def explained(value: Tensor, outcome: Tensor, weight: Tensor) -> Tensor:

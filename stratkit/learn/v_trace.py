@@ -24,7 +24,7 @@ class VTrace(NamedTuple):
 
 def v_trace(
     value: Tensor,
-    kl: Tensor,
+    price: Tensor,
     ratio: Tensor,
     player: Tensor,
     rewards: Tensor,
@@ -33,23 +33,25 @@ def v_trace(
     rho_bar: float = float("inf"),
     c_bar: float = 1.0,
     policy_c_bar: float | None = None,
+    as_written: bool = False,
 ) -> VTrace:
     """The value estimate of every step, for the player who acts there (gamma = lambda = 1), and the
     correction of its action's Q. `policy_c_bar`: another c bar for the correction; None: the same.
 
     value: float32 [T, B], the target network's, for the acting player.
-    kl: float32 [T, B], sum_a pi(a) L(a).
+    price: float32 [T, B], of the distance, sum_a pi(a) L(a); as written: of the action, L(a_t).
     ratio: float32 [T, B], pi(a_t) / mu(a_t).
     player: integer [T, B], 0 to P - 1; -1 is padding, which may stand before or after an episode.
     rewards: float32 [T, B, P], the game's reward of each player after the action.
 
     Unlike in the paper's Eq. 5, only the other players' ratios multiply the value that follows: the
     own action enters Q through 1 / mu. The regularisation enters by its expectation, not by its
-    sample: a player pays for its own distance and is paid for each other player's. The estimates of
-    all players are computed side by side, as arrays [T, P, B]; each step then keeps that of its own
-    player.
+    sample: a player pays for its own distance and is paid for each other player's. `as_written`:
+    Eqs. 1 to 5 of the text, where rewards that follow are weighted by the own ratio, too, and are
+    transformed by the sample. The estimates of all players are computed side by side, as arrays
+    [T, P, B]; each step then keeps that of its own player.
     """
-    v, tax, w = (x.detach().double()[:, None] for x in (value, eta * kl, ratio))
+    v, tax, w = (x.detach().double()[:, None] for x in (value, eta * price, ratio))
     r = rewards.movedim(2, 1).double()
     players = torch.arange(rewards.shape[2], device=player.device)
     own = (player[:, None] == players[:, None]).double()
@@ -57,8 +59,9 @@ def v_trace(
     other = (player >= 0)[:, None].double() - own
 
     # What lies between a step and the player's next own step, all of it linear recurrences:
+    first = tax + r if as_written else tax + w * r  # what is sampled is weighted
     carried = scan(
-        torch.stack([other * (tax + w * r), 1 - other, other * (r + tax), own * v], 1),
+        torch.stack([other * first, 1 - other, other * (r + tax), own * v], 1),
         torch.stack([other * w, other * w, other, other], 1),
         last=own.new_tensor([0.0, 1.0, 0.0, 0.0])[:, None, None],
     )
@@ -68,7 +71,8 @@ def v_trace(
     next_v = carried[1:, 3]  # the network's value at the next own step
 
     importance = w * others
-    delta = importance.clamp_max(rho_bar) * (r - tax + plain + next_v - v)
+    between = w * followed if as_written else plain
+    delta = importance.clamp_max(rho_bar) * (r - tax + between + next_v - v)
 
     def correction(c_bar: float) -> Tensor:
         """v_hat - v of this own step, or of the next."""
@@ -77,7 +81,9 @@ def v_trace(
     of_value = correction(c_bar)
     of_policy = of_value if policy_c_bar in (None, c_bar) else correction(policy_c_bar)
     estimate = v + of_value[:-1]
-    q_correction = r + followed + others * (next_v + of_policy[1:]) - v
+    following = next_v + of_policy[1:]
+    weighted = w * (followed + following) if as_written else followed + others * following
+    q_correction = r + weighted - v
     return VTrace(*((own * x).sum(1).to(value) for x in (estimate, q_correction)))
 
 

@@ -70,7 +70,7 @@ def test_options_and_file_are_checked_together() -> None:
             request_of({**NOTHING, **options}, settings)
 
 
-CLIPS = {"rho", "c", "policy_c", "beta", "clip", "ratio_clip", "grad_norm"}
+CLIPS = {"rho", "c", "policy_c", "beta", "clip", "ratio_clip", "grad_norm", "grad_value"}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

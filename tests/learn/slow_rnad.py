@@ -81,3 +81,34 @@ def neurd(
         )
         force[a] = 0.0 if outward else advantage
     return force
+
+
+def as_written(
+    steps: list[Step], player: int, eta: float, rho_bar: float, c_bar: float
+) -> tuple[list[float], list[list[float]]]:
+    """Equations 1 to 5 of the paper's text, for one trajectory, under its own names: v_hat and Q of
+    one player, 0 where it does not act.
+
+    Eq. 2 has v_{t+1} without a hat, which a player who does not act there does not have; it is read
+    as v_hat_{t+1}. log_ratio: log pi_n / pi_reg of each action, which transforms the rewards.
+    """
+    values = [0.0] * len(steps)
+    q: list[list[float]] = [[] for _ in steps]
+    v_hat, v_next, r_hat, xi = 0.0, 0.0, 0.0, 1.0  # of t + 1
+    for t, step in reversed(list(enumerate(steps))):
+        acts = step.player == player
+        log = step.log_ratio[step.action]
+        r = step.rewards[player] + (1 - 2 * acts) * eta * log  # the transformed reward
+        ratio = step.pi[step.action] / step.mu[step.action]
+        if not acts:
+            r_hat, xi = r + ratio * r_hat, ratio * xi  # 1
+            continue
+        v = step.value
+        rho, c = min(rho_bar, ratio * xi), min(c_bar, ratio * xi)  # 4
+        q[t] = [-eta * each + v for each in step.log_ratio]  # 5
+        bracket = r + eta * log + ratio * (r_hat + v_hat) - v
+        q[t][step.action] += bracket / step.mu[step.action]
+        delta = rho * (r + ratio * r_hat + v_next - v)  # 3
+        v_hat, v_next, r_hat, xi = v + delta + c * (v_hat - v_next), v, 0.0, 1.0  # 2
+        values[t] = v_hat
+    return values, q

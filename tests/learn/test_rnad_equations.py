@@ -65,6 +65,7 @@ def estimate(
     c_bar: float,
     policy_c_bar: float | None = None,
     players: int = 2,
+    as_written: bool = False,
 ) -> tuple[VTrace, Tensor]:
     """`v_trace` of some trajectories of the same length, and Q [T, B, A]."""
     padding = slow_rnad.Step(-1, [1.0] * 3, [1.0] * 3, [9.0] * 3, 0, (7.0,) * players, 5.0)
@@ -77,7 +78,7 @@ def estimate(
     value, mu = grid(lambda s: s.value), grid(lambda s: s.mu[s.action])
     trace = v_trace(
         value,
-        (pi * ratio).sum(2),
+        grid(lambda s: s.log_ratio[s.action]) if as_written else (pi * ratio).sum(2),
         grid(lambda s: s.pi[s.action]) / mu,
         grid(lambda s: s.player),
         grid(lambda s: s.rewards),
@@ -85,6 +86,7 @@ def estimate(
         rho_bar=rho_bar,
         c_bar=c_bar,
         policy_c_bar=policy_c_bar,
+        as_written=as_written,
     )
     q = action_values(
         *(

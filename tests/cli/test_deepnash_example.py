@@ -1,0 +1,51 @@
+"""examples/deepnash: its settings are what the table says, and a small run learns by them."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+from running import ROOT, run
+from stratkit.learn.config import AS_WRITTEN, RNaDConfig
+from stratkit.learn.request import read_file, resolve
+from stratkit.learn.rnad import EntropySchedule
+
+PAPER, SMALL = (str(ROOT / "examples/deepnash" / name) for name in ("paper.toml", "small.toml"))
+TABLE_3 = {
+    "eta": 0.2, "lr": 5e-5, "grad_value": 10_000, "beta": 2.0, "clip": 10_000, "b1": 0.0,
+    "b2": 0.999, "eps": 1e-8, "target_rate": 0.001, "rho": 1.0, "c": 1.0, "policy_c": 1.0,
+    "ramp": 0.5, "mu_floor": 0.0, "threshold": 0.0, "weight_by": "trajectory",
+    "as_written": AS_WRITTEN, "lr_power": 0.0, "warm_up": 0, "grad_norm": 0.0,
+}  # fmt: skip
+
+
+def test_table_3() -> None:
+    given = read_file(PAPER)
+    assert given.pop("algorithm") == "rnad" and given.pop("net") == "paper"
+    settings = resolve("paper", {}, given, {})
+    config = settings.hyper
+    assert isinstance(config, RNaDConfig) and settings.run.batch == 768
+    assert {name: getattr(config, name) for name in TABLE_3} == TABLE_3
+    schedule = EntropySchedule(config.sizes, config.repeats, config.ramp)
+    for m, size in ((0, 10_000), (100, 10_000), (101, 100_000), (165, 100_000), (166, 35_000)):
+        first = 10_000 * min(m, 101) + 100_000 * max(0, m - 101)
+        assert schedule.iteration(first) == (m, first, size)
+    assert schedule.iteration(7_210_000)[2] == 100_000  # the run ends before those of 35k
+
+
+def test_a_small_run_by_the_texts_equations(tmp_path: pathlib.Path) -> None:
+    games, out = tmp_path / "games", tmp_path / "run"
+    games.mkdir()
+    assert run("selfplay", "--game", "kuhn", "-n", "60", "-o", games / "a.eps").status == 0
+    words = ["--out", out, "--config", SMALL, "--batch", "20", "--net", "mlp:8", "--no-wait"]
+    done = run("train", games, *words)
+    assert done.status == 0, done.err
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [1, 2, 3]
+
+
+def test_a_game_that_the_papers_network_does_not_fit(tmp_path: pathlib.Path) -> None:
+    """In one line. A network of the command line counts more than the file's."""
+    refused = run("train", tmp_path, "--game", "kuhn", "--out", tmp_path / "x", "--config", PAPER)
+    assert refused.status == 1 and refused.err.count("\n") == 1, refused.err
+    assert "this network is for boards" in refused.err
