@@ -122,6 +122,7 @@ class _Match:
             options,
             1 if self.person else options.slots,
             self.table.warn,
+            alone=self.person is not None,
         )
         with contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds:
             for finished in rounds:
