@@ -29,17 +29,31 @@ class Notation(Enum):
 
 
 @dataclass(frozen=True)
+class Cells:
+    """A square board of `size` rows, whose cell `a` is chosen by action `a`: of each the stone, or
+    `.`. Each row of a `slanted` one stands half a cell further to the right."""
+
+    size: int
+    stones: str
+    slanted: bool
+
+
+@dataclass(frozen=True)
 class TurnText:
     """A turn as its player reads it.
 
     board   what the player sees, lines ended by a line feed; "": nothing is drawn
     column  what moves are called, as the head of their column
     name    what a move is called, a tuple (start, end) in the player's frame
+    facts   what the player knows in words, lines ended by a line feed
+    cells   the board, for who draws it otherwise; None: it has no cells
     """
 
     board: str
     column: str
     name: Callable[[tuple[int, int]], str]
+    facts: str = ""
+    cells: Cells | None = None
 
 
 class Kit:

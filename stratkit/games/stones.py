@@ -11,7 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes
-from stratkit.games.kit import Kit, TurnText
+from stratkit.games.kit import Cells, Kit, TurnText
 
 COLUMNS = "abcdefghijk"
 STONES = "XO"
@@ -34,8 +34,10 @@ class StonesKit(Kit):
         return self.game.board[0]
 
     def turn(self, side: int, packed: Bytes) -> TurnText:
-        board = draw_stones(self._size, side, packed, self.slanted)
-        return TurnText(board, "cell", lambda move: cell_text(self._size, move[0]))
+        cells = Cells(self._size, _stones(self._size, side, packed), self.slanted)
+        board = draw_stones(cells, side)
+        aim = "X joins top and bottom, O left and right\n" if self.slanted else ""
+        return TurnText(board, "cell", lambda move: cell_text(self._size, move[0]), aim, cells)
 
 
 class HexKit(StonesKit):
@@ -50,16 +52,20 @@ def cell_text(size: int, cell: int) -> str:
     return f"{COLUMNS[cell % size]}{cell // size + 1}"
 
 
-def draw_stones(size: int, player: int, packed: Bytes, slanted: bool) -> str:
-    """What `player` sees, lines ended by a line feed. `packed` is its observation, uint8 [2 + 2
-    size^2]; a stone that it does not see is an empty cell."""
-    cells = packed[2 : 2 + 2 * size * size].reshape(size, size, 2)
+def _stones(size: int, player: int, packed: Bytes) -> str:
+    """The stones that `player` sees. `packed` is its observation, uint8 [2 + 2 size^2]; a stone
+    that it does not see is an empty cell."""
+    cells = packed[2 : 2 + 2 * size * size].reshape(-1, 2).tolist()
+    mine, theirs = STONES[player], STONES[1 - player]
+    return "".join(mine if own else theirs if enemy else "." for own, enemy in cells)
+
+
+def draw_stones(cells: Cells, player: int) -> str:
+    """What `player` sees, lines ended by a line feed."""
+    size = cells.size
     columns = " ".join(COLUMNS[:size])
     lines = [f"{STONES[player]} to move, as it sees the board", f"    {columns}"]
     for row in range(size):
-        drawn = (
-            STONES[player] if own else STONES[1 - player] if enemy else "."
-            for own, enemy in cells[row].tolist()
-        )
-        lines.append(f"{' ' * row * slanted}{row + 1:>3} {' '.join(drawn)}")
+        drawn = " ".join(cells.stones[size * row : size * (row + 1)])
+        lines.append(f"{' ' * row * cells.slanted}{row + 1:>3} {drawn}")
     return "".join(f"{line}\n" for line in lines)

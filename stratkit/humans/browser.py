@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stratkit.errors import printable
+from stratkit.humans.choice import Choice
 from stratkit.humans.observed_game import Offer, Turn
 from stratkit.humans.page_server import PageModel, PageServer
-from stratkit.humans.scenes import advice_scene, offer_scene, turn_scene
+from stratkit.humans.scenes import advice_scene, choice_scene, offer_scene, turn_scene
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.replay_page import board_parts, replay_page
 from stratkit.players.player import Explanation
@@ -74,13 +75,19 @@ class Browser(FrontEnd, PageModel):
 
     # ---- what the match shows and asks ----
 
-    def show(self, scene: Offer | Turn | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
         if self._version == 0 and self._server is not None:
             self._write(f"{self._server.address}\n")
         if isinstance(scene, Ended):
             self._end(scene)
             return
-        state = offer_scene(scene) if isinstance(scene, Offer) else turn_scene(scene)
+        match scene:
+            case Offer():
+                state = offer_scene(scene)
+            case Choice():
+                state = choice_scene(scene)
+            case Turn():
+                state = turn_scene(scene)
         self._state |= {"scene": state, "advice": None}
 
     def _end(self, ended: Ended) -> None:
@@ -88,7 +95,8 @@ class Browser(FrontEnd, PageModel):
         if ended.shown is not None:
             self._games[game] = replay_page(ended.shown)
             plies = ended.shown.played.log.plies
-        shown = {"game": game, "result": printable(ended.result), "plies": plies}
+        told = [printable(line) for line in ended.told]
+        shown = {"game": game, "result": printable(ended.result), "plies": plies, "told": told}
         self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)
 
     def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
@@ -97,7 +105,7 @@ class Browser(FrontEnd, PageModel):
     def tell(self, text: str) -> None:
         self._messages.append(printable(text))
 
-    def help(self, scene: Offer | Turn) -> None:
+    def help(self, scene: Offer | Turn | Choice) -> None:
         """The page needs no words."""
 
     def ask(self, prompt: str) -> str | None:
@@ -144,8 +152,13 @@ class Browser(FrontEnd, PageModel):
     def say(self, version: int, word: str) -> bool:
         with self._changed:
             waits = self._state["phase"] == "ask" and self._word is None
-            if not waits or version != self._version or not WORDS.fullmatch(word):
+            if not waits or version != self._version or not self._is_word(word):
                 return False
             self._word = word
             self._changed.notify_all()
         return True
+
+    def _is_word(self, word: str) -> bool:
+        """Whether the page may say it now: what names a file is no word here."""
+        actions = (self._state.get("scene") or {}).get("actions")
+        return word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.regular import open_regular
@@ -17,7 +17,6 @@ from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.humans.session import Ended, FrontEnd, Interactive
-    from stratkit.players.player import Player
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
 
@@ -72,7 +71,6 @@ def find_person(
 ) -> Interactive | None:
     """The human among the players, of whom there can be one."""
     from stratkit.humans.session import Interactive
-    from stratkit.players.player import Player
 
     found = [contestant.player for contestant in contestants]
     people = [player for player in found if isinstance(player, Interactive)]
@@ -80,12 +78,8 @@ def find_person(
         if options.front_end:
             raise UsageError(f"{options.front_end} is for human, and no player is one")
         return None
-    if (
-        len(people) > 1
-        or len(contestants) > 2
-        or not all(isinstance(player, Player) for player in found)
-    ):
-        raise UsageError("human plays against one other player, which is no program")
+    if len(people) > 1 or len(contestants) > 2:
+        raise UsageError("human plays against one other player")
     if options.record == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
     return people[0]
@@ -119,11 +113,12 @@ def _browser(
     person: Interactive, contestants: Sequence[Contestant[Any]], options: PersonOptions
 ) -> Iterator[FrontEnd]:
     from stratkit.humans.browser import Browser
+    from stratkit.humans.human import HumanPlayer
     from stratkit.players.player import Explainer
 
     [other] = [contestant for contestant in contestants if contestant.player is not person]
     games = (options.games or 0) + (options.games or 0) % 2
-    hints = isinstance(other.player, Explainer)
+    hints = isinstance(other.player, Explainer) and isinstance(person, HumanPlayer)
     match = {"against": printable(other.name), "of": options.game, "games": games, "hints": hints}
     browser, failed = Browser(match, _write), True
     browser.open(options.port or 0)
@@ -151,19 +146,21 @@ def seated(
     if person is None or front is None:
         yield players, lambda record: None
         return
-    from stratkit.humans.human import Saved
     from stratkit.humans.replayed_opponent import ReplayedOpponent
-    from stratkit.humans.session import Session
-    from stratkit.players.player import Explainer
+    from stratkit.humans.session import Saved, Session
+    from stratkit.players.player import Explainer, Player
 
-    # Nothing is kept beside a record that is none, such as /dev/null.
-    path = os.devnull if is_special(options.record) else options.record + WORDS
+    me = players.index(person)
+    other = players[1 - me]
+    # Nothing is kept beside a record that is none, such as /dev/null, or of a game with a program,
+    # which cannot be led to where the game was left.
+    kept = isinstance(other, Player) and not is_special(options.record)
+    path = options.record + WORDS if kept else os.devnull
     said, played = read_words(path)
     if not options.resume and path != os.devnull:
         said, played = {}, {}
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)  # of an earlier match: it holds nothing but words
-    me = players.index(person)
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
 
         def keep(number: int, word: str) -> None:
@@ -173,15 +170,19 @@ def seated(
         def keep_played(number: int, action: int) -> None:
             keep(number, f"{PLAYED}{action}")
 
+        suggest = _suggester(header.game, contestants[1 - me].spec)
+
         def end(record: GameRecord) -> None:
             ended = _ended(header, record, me)
             front.show(ended)
             say(ended.result)
+            if advice := suggest(record.returns[record.players.index(me)]):
+                front.tell(advice)
 
         hints = [player.explain for player in players if isinstance(player, Explainer)]
         person.sit_down(Session(front, said, keep, hints[0] if hints else None, path))
-        other = cast("Player", players[1 - me])
-        players[1 - me] = ReplayedOpponent(other, played, keep_played, path)
+        if isinstance(other, Player):
+            players[1 - me] = ReplayedOpponent(other, played, keep_played, path)
         try:
             yield players, end
         except Saved:
@@ -190,17 +191,41 @@ def seated(
         os.unlink(path)
 
 
+def _suggester(game: str, spec: str) -> Callable[[float], str | None]:
+    """What to try next, after returns of games against `spec`, which may name a level."""
+    from stratkit.players.levels import level_of, suggestion
+
+    scores: list[float] = []
+    level = level_of(spec)
+
+    def suggest(points: float) -> str | None:
+        scores.append(1.0 if points > 0 else 0.0 if points < 0 else 0.5)
+        return None if level is None else suggestion(level, game, scores)
+
+    return suggest
+
+
 def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     """What the person, player number `me`, is shown of a game that is over."""
     from stratkit.convert.games import log_of
     from stratkit.convert.raw import RawRecord
+    from stratkit.engine import Game
+    from stratkit.games.kit import Notation
+    from stratkit.games.table import kit_class
+    from stratkit.humans.choice import told as in_words
     from stratkit.humans.session import Ended
     from stratkit.notation.play import play_out
     from stratkit.notation.replay_page import Shown
 
     side = record.players.index(me)
-    result = ("lost", "drew", "won")[int(record.returns[side]) + 1]
-    told = f"game {record.number + 1}: you {result} ({record.reason})"
+    points = record.returns[side]
+    result = "won" if points > 0 else "lost" if points < 0 else "drew"
+    much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
+    told = f"game {record.number + 1}: you {result}{much} ({record.reason})"
+    if kit_class(header.game).notation is not Notation.LOG:
+        actions = [int(action) for action in record.moves.split()]
+        words = in_words(Game.stored(header.game, header.rules), actions, side)
+        return Ended(record.number, side, told, None, words)
     if record.setups is None:
         return Ended(record.number, side, told, None)
     log = log_of(RawRecord(file=told, header=header, record=record))

@@ -25,8 +25,11 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.errors import InputError, error_context, nearest
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_of
+from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
-from stratkit.humans.session import MISFIT, Session
+from stratkit.humans.session import MISFIT, RESIGN, Saved, Session
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.factory import check_board
@@ -36,13 +39,8 @@ from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
 MOVE_WORDS = ("moves", "board", "help", "save", "resign")
-RESIGN = -1  # instead of an action
 
 Setup = npt.NDArray[np.uint8]
-
-
-class Saved(Exception):
-    """The person leaves, and will go on."""
 
 
 class HumanPlayer(Player):
@@ -281,10 +279,12 @@ def _is_own(cell: int, side: int) -> bool:
 
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
-    check_board(spec, game)
-    file = spec.options.setup
+    file, notation = spec.options.setup, kit_of(game).notation
+    if notation is Notation.ORDERS or file:
+        check_board(spec, game)  # nobody types orders, and only a board of setups has one
     setup = read_setup(file, game) if file else None
-    player = HumanPlayer(game, context.seed, setup)
+    boards = notation is Notation.LOG
+    player = HumanPlayer(game, context.seed, setup) if boards else ChoosingPlayer(game)
     return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 

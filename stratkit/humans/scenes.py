@@ -20,6 +20,7 @@ from stratkit.engine.stratego import (
     UNKNOWN,
     Position,
 )
+from stratkit.humans.choice import SEATS, Choice
 from stratkit.humans.observed_game import Counts, Offer, Turn
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.squares import move_text
@@ -34,6 +35,22 @@ def offer_scene(offer: Offer) -> dict[str, Any]:
     variant = offer.variant
     zone = [variant.framed(offer.side, square) for square, may in enumerate(variant.places) if may]
     return {"kind": "offer", **_board(offer.position, offer.side, offer.game), "zone": zone}
+
+
+def choice_scene(choice: Choice) -> dict[str, Any]:
+    """A turn in a game of single actions: `actions` by name, each with its cell where there are
+    `cells`."""
+    cells = choice.cells
+    return {
+        "kind": "choice",
+        "game": choice.game + 1,
+        "side": SEATS[choice.side],
+        "column": choice.column,
+        "facts": choice.facts.splitlines(),
+        "cells": cells and {"size": cells.size, "stones": cells.stones, "slanted": cells.slanted},
+        "actions": choice.actions,
+        "resigns": choice.resigns,
+    }
 
 
 def turn_scene(turn: Turn) -> dict[str, Any]:

@@ -9,26 +9,36 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from stratkit.players.player import Explanation, Player, Views
 
 if TYPE_CHECKING:
+    from stratkit.humans.choice import Choice
     from stratkit.humans.observed_game import Offer, Turn
     from stratkit.notation.replay_page import Shown
+
+
+RESIGN = -1  # instead of an action
+
+
+class Saved(Exception):
+    """The person leaves, and will go on."""
 
 
 @dataclass(frozen=True)
 class Ended:
     """A game that is over: `result` says in words how it ended for the person, who was on `side`;
-    `shown` has its boards with both armies (None: it ended before the setups were complete)."""
+    `shown` has its boards with both armies (None: it has none, or ended before the setups were
+    complete). `told` has its actions in words, with all that was hidden."""
 
     game: int
     side: int
     result: str
     shown: Shown | None
+    told: Sequence[str] = ()
 
 
 class FrontEnd(Protocol):
     """Where a person plays: a terminal, or a page in a browser. What it gets to `show` and to
     `advise` is all that the person may know."""
 
-    def show(self, scene: Offer | Turn | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
         """Shows a setup that the person may take, the person's turn, or the end of a game."""
 
     def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
@@ -37,7 +47,7 @@ class FrontEnd(Protocol):
     def tell(self, text: str) -> None:
         """Says something in words."""
 
-    def help(self, scene: Offer | Turn) -> None:
+    def help(self, scene: Offer | Turn | Choice) -> None:
         """Explains the words that may be said there."""
 
     def ask(self, prompt: str) -> str | None:

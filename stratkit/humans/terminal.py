@@ -9,6 +9,7 @@ import numpy as np
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import RED, TYPES, Variant
+from stratkit.humans.choice import SEATS, Choice
 from stratkit.humans.observed_game import Counts, Offer, Turn, played_ply
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.drawing import STYLES, Style, draw
@@ -46,10 +47,12 @@ class Terminal(FrontEnd):
     def tell(self, text: str) -> None:
         self.write(f"{text}\n")
 
-    def show(self, scene: Offer | Turn | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
         match scene:
             case Offer():
                 self._show_offer(scene)
+            case Choice():
+                self._show_choice(scene)
             case Turn():
                 self._show_turn(scene)
             case Ended():
@@ -61,8 +64,11 @@ class Terminal(FrontEnd):
             most = len(one.moves) if every else BEST
             self.write(explanation_text(one, game, most, False))
 
-    def help(self, scene: Offer | Turn) -> None:
-        if isinstance(scene, Offer):
+    def help(self, scene: Offer | Turn | Choice) -> None:
+        if isinstance(scene, Choice):
+            words = ["resign", "save", "help"] if scene.resigns else ["save", "help"]
+            self.tell(f"{scene.column}: {', '.join(scene.actions)}\nor: {', '.join(words)}")
+        elif isinstance(scene, Offer):
             self.tell(f"{SETUP_HELP}\n{letters_text(scene.variant)}")
         else:
             self.tell(f"{HELP}\n{self.style.key}")
@@ -72,6 +78,12 @@ class Terminal(FrontEnd):
         fenfs = fenfs_of(offer.position, offer.side)
         self.write(draw(fenfs, offer.side, self.colour, self.style, title=title))
         self.tell(f"in letters: {setup_text(offer.setup)}")
+
+    def _show_choice(self, choice: Choice) -> None:
+        self.tell(f"game {choice.game + 1}: you act {SEATS[choice.side]}")
+        self.write(choice.facts + choice.board)
+        if not choice.board:
+            self.tell(f"{choice.column}: {', '.join(choice.actions)}")
 
     def _show_turn(self, turn: Turn) -> None:
         variant, fenfs = turn.position.variant, fenfs_of(turn.position, turn.side)
@@ -84,6 +96,8 @@ class Terminal(FrontEnd):
                 self.tell(ply.told(turn.side, variant))
 
     def _show_end(self, ended: Ended) -> None:
+        if ended.told:
+            self.tell("; ".join(ended.told))
         if ended.shown is None:
             return
         played = ended.shown.played

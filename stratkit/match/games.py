@@ -26,8 +26,8 @@ class MatchGames:
     """The games of a `schedule` between `players`, who have `names`.
 
     Games among our own players are played `slots` at a time in lockstep, by `options.concurrency`
-    threads of the engine; of those with programs so many are played at a time. `warn` is called
-    with what the user has to know at once.
+    threads of the engine; of those with programs so many are played at a time, or one, in this
+    thread (`alone`). `warn` is called with what the user has to know at once.
     """
 
     def __init__(
@@ -39,7 +39,9 @@ class MatchGames:
         options: MatchOptions,
         slots: int,
         warn: Callable[[str], None],
+        alone: bool = False,
     ) -> None:
+        self.alone = alone
         self.game, self.schedule, self.players, self.names = game, schedule, players, names
         self.options, self.slots, self.warn = options, slots, warn
         self._ours = [player if isinstance(player, Player) else None for player in players]
@@ -50,7 +52,13 @@ class MatchGames:
 
         options = self.options
         return ProgramGames(
-            self.game, self.players, self.names, options.concurrency, self.warn, self._adjudicator
+            self.game,
+            self.players,
+            self.names,
+            options.concurrency,
+            self.warn,
+            self._adjudicator,
+            self.alone,
         )
 
     def _adjudicator(self, rows: int) -> ValueAdjudicator | None:

@@ -62,8 +62,10 @@ def game_record(
     plies: int,
     note: GameNote,
     contestants: Sequence[AnyContestant] = (),
+    date: str | None = None,
 ) -> GameRecord:
-    """The record of one game, in which `seats` played each side (indices of `contestants`)."""
+    """The record of one game, in which `seats` played each side (indices of `contestants`). `date`:
+    when it ended, of a person's."""
     setups, moves = kit_of(game).transcript(episode.actions)
     returns = tuple(float(value) for value in episode.returns)
     return GameRecord(
@@ -80,6 +82,7 @@ def game_record(
         plies=plies,
         times=note.times,
         drawn=_drawn(contestants, episode.number, seats),
+        date=date,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
@@ -122,21 +123,25 @@ class _Match:
             options,
             1 if self.person else options.slots,
             self.table.warn,
+            alone=self.person is not None,
         )
         with contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds:
             for finished in rounds:
                 for episode, seats, plies in finished or ():
                     assert finished is not None
                     note = finished.notes.get(episode.number, GameNote())
-                    record = game_record(
-                        self.game, self.schedule, episode, seats, plies, note, self.contestants
-                    )
+                    here = self.game, self.schedule, episode, seats, plies, note
+                    record = game_record(*here, self.contestants, self._date())
                     if board.add_new(record):
                         writer.write(record)
                         ended(record)
                     if board.decision is not None:
                         return
                 self.table.draw()
+
+    def _date(self) -> str | None:
+        """When a game of a person ends; others give the same bytes whenever they are played."""
+        return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}" if self.person else None
 
     def _status(self) -> int:
         board = self.board

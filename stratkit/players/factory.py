@@ -23,6 +23,7 @@ from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
 from stratkit.players.registry import (
     HEURISTIC,
+    LEVEL,
     MIXTURE,
     NETWORK,
     PYTHON,
@@ -312,6 +313,13 @@ def open_mixture(spec: PlayerSpec, game: Game, context: OpenContext) -> Contesta
     )
 
 
+def open_level(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
+    """The player of a level, for people. `InputError` and `UsageError`: there is none."""
+    from stratkit.players.levels import open_level as opened
+
+    return opened(spec, game, context, OPENERS)
+
+
 def open_member(member: Member, game: Game, context: OpenContext) -> Contestant[Player]:
     """A member of a mixture. `InputError`: it does not play the game, or plays matches only."""
     try:
@@ -329,6 +337,7 @@ OPENERS: Mapping[PlayerKind, Opener] = {
     PYTHON: open_python,
     RESPONSE: open_response,
     MIXTURE: open_mixture,
+    LEVEL: open_level,
     NETWORK: open_network,
 }
 

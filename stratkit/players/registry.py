@@ -17,6 +17,7 @@ from stratkit.models.shipped import SHIPPED
 from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
+from stratkit.players.spec import LEVEL as LEVEL_PREFIX
 from stratkit.players.spec import MIX, PlayerKind, PlayerSpec, split_options
 from stratkit.players.testtime.options import PostProcessing
 
@@ -32,6 +33,11 @@ class NetworkOptions:
     searching: SearchOptions = field(default_factory=SearchOptions)
 
 
+@dataclass(frozen=True)
+class LevelOptions:
+    """Of a level, which has none."""
+
+
 RANDOM = PlayerKind("random", words=("random",), options=SearchOptions, presets=SEARCH_PRESETS)
 HEURISTIC = PlayerKind(
     "heuristic", words=("heuristic",), options=SearchOptions, presets=SEARCH_PRESETS
@@ -41,8 +47,9 @@ PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code
 RESPONSE = PlayerKind("best responses", prefix="response:")
 # A file that somebody else wrote may name classes.
 MIXTURE = PlayerKind("mixtures", prefix=MIX, runs_code=True)
+LEVEL = PlayerKind("levels", prefix=LEVEL_PREFIX, options=LevelOptions)
 NETWORK = PlayerKind("networks", words=SHIPPED, options=NetworkOptions, presets=NETWORK_PRESETS)
-KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, MIXTURE, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, MIXTURE, LEVEL, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

@@ -71,6 +71,9 @@ class RateOptions:
     exclude: tuple[str, ...] = usage("--exclude NAME", "Leave these players out.", default=())
     rename: tuple[str, ...] = usage("--rename OLD=NEW", "Call, or count, OLD as NEW.", default=())
     least_games: int = usage("--least-games N", "Leave out who has fewer games.", whole(0), 0)
+    by_day: str | None = usage(
+        "--by-day NAME", "Rate this player for each day of its games by itself."
+    )
     tables: tuple[str, ...] = usage(
         "--table",
         f"Print this table: {', '.join(TABLES)} (default: the first two).",

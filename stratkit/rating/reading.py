@@ -30,6 +30,7 @@ class PoolReader:
         tell         called with what else was noticed, such as a last line that is left out because
                      a match goes on or was killed
         wrong        says what is wrong with a record, or nothing
+        by_day       a player who is another one each day that its games have a date of
         repeated     number of games that were met again
         adjudicated  number of games that were not played out
         differing    numbers of games left out, since another game of their match came with this
@@ -45,7 +46,9 @@ class PoolReader:
         tell: Say = lambda line: None,
         mixed: bool = False,
         wrong: Callable[[RecordHeader, GameRecord], str] = lambda header, record: "",
+        by_day: str | None = None,
     ) -> None:
+        self._by_day = by_day
         self._tell, self._wrong = tell, wrong
         self.denied: list[InputError] = []
         self.repeated = self.adjudicated = self.alike = self.left_out = 0
@@ -76,11 +79,15 @@ class PoolReader:
             match, ids = self._match(header, name)
             numbered = ((record, next(numbers)) for _, record in following)
             sound = ((r, at) for r, at in numbered if self._is_sound(header, r, name, at))
-            while rows := [_row(r, name, at) for r, at in islice(sound, _GAMES)]:
+            while some := list(islice(sound, _GAMES)):
+                rows = [_row(r, name, at) for r, at in some]
                 columns = np.array(rows, np.int64).T
                 number, pair, red, blue, result, adjudicated, same, begun, played = columns
                 self.adjudicated += int(adjudicated.sum())
-                game = np.full(len(rows), match), number, pair, ids[red], ids[blue], result
+                red, blue = ids[red], ids[blue]
+                if self._by_day is not None:
+                    self._tell_days(header, [record for record, _ in some], red, blue)
+                game = np.full(len(rows), match), number, pair, red, blue, result
                 self._blocks.append(np.stack([*game, same, begun, played]))
 
     def _is_sound(self, header: RecordHeader, record: GameRecord, name: str, number: int) -> bool:
@@ -113,8 +120,19 @@ class PoolReader:
         """The number of the match, and its players' indices."""
         self._players.add(header.players, name)
         key = match_key(header)
-        ids = [self._id(player.name) for player in header.players]
+        names = [player.name for player in header.players]
+        ids = [-1 if name == self._by_day else self._id(name) for name in names]
         return self._matches.setdefault(key, len(self._matches)), np.array(ids)
+
+    def _tell_days(
+        self, header: RecordHeader, records: Sequence[GameRecord], red: Ints, blue: Ints
+    ) -> None:
+        """Instead of the player `by_day` who it was that day."""
+        for row, record in enumerate(records):
+            for ids, player in zip((red, blue), record.players, strict=True):
+                if (name := header.players[player].name) == self._by_day:
+                    day = record.date and record.date[: len("2026-11-27")]
+                    ids[row] = self._id(f"{name} {day}" if day else name)
 
     def _id(self, name: str) -> int:
         return self._names.setdefault(name, len(self._names))

@@ -53,7 +53,7 @@ def _chosen(
     options: RateOptions, warn: Say, say: Say, wrong: Wrong
 ) -> tuple[Pool, CommonRules, Mapping[str, str]]:
     """The chosen games, what game and rules they are of, and the new names of players."""
-    reader = PoolReader(warn, options.mixed_rules, wrong)
+    reader = PoolReader(warn, options.mixed_rules, wrong, options.by_day)
     for path in options.games:
         with open_plain(path) as stream:
             reader.read(stream, input_name(path))

@@ -103,7 +103,8 @@ def _differences(before: Mapping[str, int], now: Mapping[str, int]) -> str:
 def match_key(header: RecordHeader) -> str:
     """Tells matches apart: in one match there is one game of a number."""
     rules = sorted(header.rules.items())
-    return repr((header.game, rules, header.seed, header.games, header.players, header.setups))
+    games = header.games if len(header.players) > 2 else None  # two players may go on with more
+    return repr((header.game, rules, header.seed, games, header.players, header.setups))
 
 
 def game_hash(record: GameRecord) -> int:

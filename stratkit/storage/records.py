@@ -30,6 +30,7 @@ SHOWN = 22  # characters of each value that differs
 MAX_LINE = 1 << 22  # bytes of a line; a game of 10,000 plies has 50,000
 MAX_PLAYERS = 1 << 20  # of a header
 
+DATE = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"
 RED, BLUE, DRAW = "red", "blue", "draw"  # results of games of two players
 
 # Keys of a PLAYER that have another name since. Older records hold the first.
@@ -124,6 +125,8 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         times        [P] seconds that each side used, or None
         drawn        [P] the name of the member that played for a mixture, None for another player;
                      None: no mixture plays, and it is not written
+        date         when a game of a person ended, as 2026-11-27T20:15:00Z; None: not written, so
+                     that equal seeds give equal files
 
     The fields are in the order of the file, and their types are its schema. Raises `InputError`
     when players, returns and result do not fit.
@@ -142,6 +145,7 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plies: Count
     times: Annotated[tuple[float, ...], Meta(min_length=1)] | None = None
     drawn: Annotated[tuple[Text | None, ...], Meta(min_length=1)] | None = None
+    date: Annotated[str, Meta(pattern=DATE)] | None = None
 
     def __post_init__(self) -> None:
         returns = self.returns
@@ -189,14 +193,16 @@ def record_line(record: GameRecord) -> bytes:
     """The line of one game."""
     returns = [int(r) if r == int(r) else r for r in record.returns]
     fields = {**msgspec.structs.asdict(record), "returns": returns}
-    if record.drawn is None:
-        del fields["drawn"]
+    for name in ("drawn", "date"):
+        if fields[name] is None:
+            del fields[name]
     return schema.compact(fields) + b"\n"
 
 
 class RecordWriter:
     """Appends games to the file `path`, or to stdout if that is `-`. A game is there whole or not.
 
+    A match of two players may be resumed with more games: a header that says so goes before them.
     A file is locked while it is open. With `resume` an existing file is continued: its torn last
     line is cut, a whole one gets the line feed that it lacks, `done` holds the numbers of its
     games, and `met` is called with each, which may raise `InputError` if it is none of the match.
@@ -253,13 +259,14 @@ class RecordWriter:
 
         False when not even the header is whole.
         """
-        end, line = 0, b""  # the end of the whole lines, and the last one
+        end, line, games = 0, b"", self._header.games  # the end of the whole lines; the last one
         with open(os.dup(self._descriptor), "rb") as stream:
             stream.seek(0)
             for number, line in _lines(stream, self.path):
                 with error_context(self.path, f"line {number}"):
                     parsed = _parse(line, self._header if end else None)
                     if isinstance(parsed, RecordHeader):
+                        games = parsed.games
                         _compare(parsed, self._header)
                     elif self.done.add(parsed.number):
                         self._met(parsed)
@@ -270,6 +277,8 @@ class RecordWriter:
         os.ftruncate(self._descriptor, end)
         if end and not line.endswith(b"\n"):
             self._write(b"\n")
+        if end and games != self._header.games:
+            self._write(header_line(self._header))
         return end > 0
 
     def write(self, record: GameRecord) -> None:
@@ -310,6 +319,8 @@ class RecordWriter:
 
 def _compare(stored: RecordHeader, header: RecordHeader) -> None:
     """`InputError` that names the first field in which the file's header is another one."""
+    if len(header.players) == len(stored.players) == 2 and stored.games < header.games:
+        stored = replace(stored, games=header.games)  # its games keep their numbers
     old, new = (_header_fields(_by_any_backend(one)) for one in (stored, header))
     for key in dict.fromkeys([*old, *new]):
         if key != "writer" and old.get(key) != new.get(key):
@@ -368,16 +379,24 @@ def read_records(
         raise InputError("empty, or its first line is torn: no game record", file=name)
 
 
+_HEADER = b'{"stratkit":'  # begins each header that a match has written
+
+
 def read_header(path: str) -> RecordHeader | None:
-    """The header that begins the file `path`; None when there is no such file, or not even its
-    first line is whole. Raises `InputError` when that is no header."""
+    """The header that begins the file `path`, with as many games as the last one of its match says;
+    None when there is no such file, or not even its first line is whole. Raises `InputError` when
+    that is no header."""
     if not os.path.isfile(path):
         return None
+    header = None
     with open(path, "rb") as stream:
-        for _, line in _lines(stream, path):
-            with error_context(path, "line 1"):
-                return _parse_header(_object(line))
-    return None
+        for number, line in _lines(stream, path):
+            if header is not None and not line.startswith(_HEADER):
+                continue
+            with error_context(path, f"line {number}"):
+                later = _parse_header(_object(line))
+                header = replace(header or later, games=later.games)
+    return header
 
 
 def _lines(

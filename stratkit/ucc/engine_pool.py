@@ -45,7 +45,8 @@ class ProgramGames:
 
     `players` and their `names` are what seatings point to. After `MAX_FAULTS` faults in a row a
     player is `withdrawn`: `warn` says so, and its other games come back as `NOT_PLAYED`.
-    `adjudicator` makes what may end so many games early.
+    `adjudicator` makes what may end so many games early. `alone`: one game at a time, in the thread
+    that asks for them, where Ctrl-C reaches a person who is asked.
     """
 
     def __init__(
@@ -56,8 +57,9 @@ class ProgramGames:
         concurrency: int,
         warn: Callable[[str], None],
         adjudicator: Callable[[int], Adjudicator | None] = lambda rows: None,
+        alone: bool = False,
     ) -> None:
-        self.adjudicator = adjudicator
+        self.adjudicator, self.alone = adjudicator, alone
         self.game, self.players, self.names = game, players, names
         self.concurrency, self.warn = concurrency, warn
         self.withdrawn: set[int] = set()
@@ -72,6 +74,9 @@ class ProgramGames:
         them in an interrupt: no game begins more than `MAX_AHEAD` x `concurrency` games after it.
         """
         self._processes.open()
+        if self.alone:
+            yield from self._one_by_one(seatings)
+            return
         pool = ThreadPoolExecutor(self.concurrency)
         try:
             running: set[Future[Finished]] = set()
@@ -88,8 +93,7 @@ class ProgramGames:
                         begun.append(pool.submit(self._play, seating))
                         running.add(begun[-1])
                     else:
-                        returns = np.zeros(len(seating.seats), np.float32)
-                        yield one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))
+                        yield _not_played(seating)
                 if not running:
                     return
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
@@ -100,6 +104,21 @@ class ProgramGames:
         finally:
             self._processes.stop()
             pool.shutdown(cancel_futures=True)
+            self._processes.close_idle()
+            self._remark()
+
+    def _one_by_one(self, seatings: Iterator[Seating]) -> Iterator[Finished]:
+        try:
+            for seating in seatings:
+                if not self.withdrawn.isdisjoint(seating.seats):
+                    yield _not_played(seating)
+                    continue
+                finished = self._play(seating)
+                self._remark()
+                self._count(finished)
+                yield finished
+        finally:
+            self._processes.stop()
             self._processes.close_idle()
             self._remark()
 
@@ -149,3 +168,8 @@ class ProgramGames:
             f"{self.names[seat]} lost {MAX_FAULTS} games in a row by faults and is not asked any "
             f"more; the last one: {fault}"
         )
+
+
+def _not_played(seating: Seating) -> Finished:
+    returns = np.zeros(len(seating.seats), np.float32)
+    return one_game(seating, None, returns, GameNote(NOT_PLAYED, REFEREE))

@@ -216,3 +216,22 @@ def test_how_a_person_plays_needs_a_person(tmp_path: pathlib.Path) -> None:
         "match: --style is for human, and no player is one",
     )
     assert not (tmp_path / "g.jsonl").exists()
+
+
+def test_one_record_for_all_evenings(tmp_path: pathlib.Path) -> None:
+    """A larger -n goes on, games have a date, and `rate` shows each day."""
+    games = tmp_path / "g.jsonl"
+    play = ("match", "human", "random", "--game", "kuhn", "-o", games)
+    words = b"pass\n" * 12
+    assert run(*play, "-n", 2, stdin=words).status == 0
+    done = run(*play, "-n", 4, "--resume", stdin=words)
+    assert done.status == 0, done.err
+    lines = [json.loads(line) for line in games.read_text().splitlines()]
+    assert [line.get("games") for line in lines] == [2, None, None, 4, None, None]
+    dates = [line["date"] for line in lines if "date" in line]
+    assert len(dates) == 4 and all(
+        re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", d) for d in dates
+    )
+    assert run("match", "--resume", "-o", games).status == 0  # nothing is left to play
+    rated = run("rate", games, "--by-day", "human", "--prior", 1)
+    assert rated.out.startswith("4 games of kuhn") and f"human {dates[0][:10]}" in rated.out

@@ -13,8 +13,8 @@ import pytest
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
-from stratkit.humans.human import HumanPlayer, Saved
-from stratkit.humans.session import Session
+from stratkit.humans.human import HumanPlayer
+from stratkit.humans.session import Saved, Session
 from stratkit.humans.terminal import Terminal
 from stratkit.notation.drawing import STYLES
 from stratkit.notation.setups import parse_setup, setup_text

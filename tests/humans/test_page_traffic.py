@@ -22,8 +22,8 @@ from stratkit.engine import Game, sample, worlds
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, placements, setup_of, variant
 from stratkit.humans.browser import Browser
-from stratkit.humans.human import HumanPlayer, Saved
-from stratkit.humans.session import Session
+from stratkit.humans.human import HumanPlayer
+from stratkit.humans.session import Saved, Session
 from stratkit.notation.squares import move_text
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table

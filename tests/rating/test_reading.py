@@ -35,6 +35,22 @@ def test_results_count_for_players_not_for_colours(tmp_path: pathlib.Path) -> No
     assert len(pool) == 3
 
 
+def test_a_player_is_another_one_each_day(tmp_path: pathlib.Path) -> None:
+    days = (None, "2026-11-27T20:15:00Z", "2026-11-27T21:15:00Z", "2026-11-28T01:00:00Z")
+    games = [
+        msgspec.structs.replace(record(k, k % 2, 1 - k % 2, "red"), date=day)
+        for k, day in enumerate(days)
+    ]
+    reader = PoolReader(by_day="me")
+    with write(tmp_path / "g", header("me", "x"), games).open("rb") as stream:
+        reader.read(stream, "g")
+    pool = reader.finish()
+    assert sorted(pool.names) == ["me", "me 2026-11-27", "me 2026-11-28", "x"]
+    called = [(pool.names[a], pool.names[b]) for a, b in zip(pool.red, pool.blue, strict=True)]
+    first, second = "me 2026-11-27", "me 2026-11-28"
+    assert called == [("me", "x"), ("x", first), (first, "x"), ("x", second)]
+
+
 def test_the_games_of_a_pair_are_one_unit(tmp_path: pathlib.Path) -> None:
     games = [
         record(0, 0, 1, "red"),

@@ -25,6 +25,7 @@ from stratkit.storage.records import (
     RecordPlayer,
     RecordWriter,
     header_line,
+    read_header,
     read_records,
     record_line,
     result_of,
@@ -241,7 +242,7 @@ OTHERS = {
     "rules two_squares": dataclasses.replace(HEADER, rules={**HEADER.rules, "two_squares": 5}),
     "rules max_plies": dataclasses.replace(HEADER, rules={"two_squares": 5}),
     "seed": dataclasses.replace(HEADER, seed=8),
-    "games": dataclasses.replace(HEADER, games=6),
+    "games": dataclasses.replace(HEADER, games=2),
     "setups sha256": dataclasses.replace(HEADER, setups={"file": "x.setups", "sha256": "1" * 64}),
     "setups": dataclasses.replace(HEADER, setups=None),
     "the number of players": dataclasses.replace(HEADER, players=(A, B, A)),
@@ -265,6 +266,33 @@ def test_another_match_is_not_resumed(path: pathlib.Path, four: bytes, what: str
     assert "there" in str(e.value)
     assert "now" in str(e.value)
     assert path.read_bytes() == four
+
+
+def test_a_match_of_two_goes_on_with_more_games(path: pathlib.Path, four: bytes) -> None:
+    """Behind a header that says so; the first one stays as it was."""
+    more = dataclasses.replace(HEADER, games=6)
+    with RecordWriter(str(path), more, resume=True) as writer:
+        assert sorted(writer.done) == [0, 1, 2, 3]
+    assert path.read_bytes() == four + header_line(more)
+    assert read_header(str(path)) == more
+    with RecordWriter(str(path), more, resume=True):
+        pass
+    assert path.read_bytes() == four + header_line(more)
+    with pytest.raises(InputError, match="cannot be resumed, games is another"):
+        RecordWriter(str(path), HEADER, resume=True)
+
+
+def test_a_date_is_one(path: pathlib.Path, four: bytes) -> None:
+    line = four.splitlines()[1]
+    for date, wrong in (("2026-11-27T20:15:00Z", False), ("yesterday", True)):
+        dated = line[:-1] + f',"date":"{date}"}}'.encode()
+        stream = io.BytesIO(four.splitlines()[0] + b"\n" + dated + b"\n")
+        if wrong:
+            with pytest.raises(InputError):
+                list(read_records(stream, "g"))
+        else:
+            [(_, record)] = read_records(stream, "g")
+            assert record.date == date and record_line(record) == dated + b"\n"
 
 
 def test_a_player_with_other_keys_is_told_apart(path: pathlib.Path) -> None:

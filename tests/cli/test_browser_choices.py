@@ -1,0 +1,46 @@
+"""Games of single actions in a real browser."""
+
+from __future__ import annotations
+
+import pathlib
+
+from browser import Browser
+from served import Served, records
+from test_browser_play import until
+
+
+def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """By mouse and keys; at the end the page tells what was hidden."""
+    browser.screen(1280, 720)
+    games = tmp_path / "h.jsonl"
+    with Served(("random", "--game", "dark_hex:3", "-n", 2, "--seed", 1, "-o", games)) as served:
+        browser.visit(served.address)
+        until(browser, "asked() && scene().kind === 'choice'")
+        place = browser.evaluate("""(() => {
+            const box = document.querySelector('[data-cell="4"]').getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; })()""")
+        browser.mouse("Pressed", *place)
+        browser.mouse("Released", *place)
+        until(browser, "asked() && scene().cells.stones[4] === 'X'")
+        assert browser.evaluate("document.querySelectorAll('#cells .can').length") < 9
+        browser.click("give-up")
+        until(browser, "state.ended.length === 1 && asked()")
+        assert "you: b2" in browser.evaluate("at('told').textContent")
+        browser.evaluate("document.querySelector('#cells .can').focus()")
+        browser.press("Enter", 13)
+        until(browser, "asked() && /[XO]/.test(scene().cells.stones)")
+        browser.click("leave")
+        assert served.ended()[0] == 0
+    assert [game["reason"] for game in records(games)] == ["resigned"]
+    games = tmp_path / "l.jsonl"
+    with Served(("random", "--game", "leduc", "-n", 2, "--seed", 1, "-o", games)) as served:
+        browser.visit(served.address)
+        until(browser, "asked() && scene().kind === 'choice'")
+        assert "your card: Q" in browser.evaluate("at('facts').textContent")
+        assert served.say(browser.evaluate("state.version"), "fold") == 409  # not legal here
+        while not browser.evaluate("state.phase === 'over'"):
+            browser.evaluate("[...document.querySelectorAll('#actions button')].at(0)?.click()")
+            until(browser, "asked() || state.phase === 'over'")
+        assert served.ended()[0] == 0
+        assert "chance: " in browser.evaluate("at('told').textContent")
+    assert len(records(games)) == 2 and browser.errors == []
