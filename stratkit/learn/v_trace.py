@@ -1,7 +1,8 @@
 """v-trace over whole episodes, for any number of players, from episodes of another policy.
 
 Perolat et al. 2022, supplement, "Two-player v-trace", after Espeholt et al. 2018 (IMPALA). It
-consists of linear recurrences backward through time: `scan`.
+consists of linear recurrences backward through time: `scan`. The estimates of all players are
+computed side by side, as arrays [T, P, B]; each step then keeps that of its own player.
 """
 
 from __future__ import annotations
@@ -45,16 +46,13 @@ def v_trace(
     rewards: float32 [T, B, P], the game's reward of each player after the action.
 
     Unlike in the paper's Eq. 5, only the other players' ratios multiply the value that follows: the
-    own action enters Q through 1 / mu. The regularisation enters by its expectation, not by its
-    sample: a player pays for its own distance and is paid for each other player's. `as_written`:
-    Eqs. 1 to 5 of the text, where rewards that follow are weighted by the own ratio, too, and are
-    transformed by the sample. The estimates of all players are computed side by side, as arrays
-    [T, P, B]; each step then keeps that of its own player.
+    own action enters Q through 1 / mu. A player pays for its own distance and is paid for every
+    other's, in expectation. `as_written`: Eqs. 1 to 5 of the text, where rewards that follow are
+    weighted by the own ratio, too, and are transformed by the sample.
     """
     v, tax, w = (x.detach().double()[:, None] for x in (value, eta * price, ratio))
     r = rewards.movedim(2, 1).double()
-    players = torch.arange(rewards.shape[2], device=player.device)
-    own = (player[:, None] == players[:, None]).double()
+    own = (player[:, None] == torch.arange(r.shape[1], device=r.device)[:, None]).double()
     # Another player acts. On padding both are 0, which clears what is carried.
     other = (player >= 0)[:, None].double() - own
 
