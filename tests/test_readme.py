@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shlex
 import subprocess
+import sys
 
 import pytest
 
@@ -27,6 +29,7 @@ MADE = {
         {"ratings.png": 5000, "ratings.html": 5000, "run.png": 5000, "trained.onnx": 50000},
     ),
     "logs": ("24 games of barrage", {"game.html": 5000, "people.eps": 100}),
+    "strength": ("to a scout", {"games.jsonl": 500, "pool.mixture": 50, "mixed.jsonl": 500}),
     "search": ("pbs@2", {"moves.txt": 1000, "deep.jsonl": 500}),
     "your-games": (
         "flag on the back rank",
@@ -44,6 +47,9 @@ def blocks(kind: str, page: pathlib.Path) -> list[str]:
 def test_every_block_runs(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
     scripts = blocks("sh run", page)
     path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
+    python = tmp_path / "bin/python"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
     folders = {"EXAMPLES": str(ROOT / "examples"), "FORMATS": str(ROOT / "formats")}
     outputs = []
     for script in scripts:
