@@ -139,10 +139,10 @@ class WithDeployment(Network):
         self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, legal: Tensor
     ) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
-        deploy = self.deployment.logits(embedding.deployment)
+        illegal = ~legal[inputs.rows[0]].bool()
+        deploy = self.deployment.logits(embedding.deployment).masked_fill(illegal, -torch.inf)
         play = self.play.logits(embedding.play, inputs.play, legal[inputs.rows[1]])
-        logits = torch.cat([deploy, play]).index_select(0, inputs.place)
-        return logits.masked_fill(~legal.bool(), -torch.inf)
+        return torch.cat([deploy, play]).index_select(0, inputs.place)
 
     def value(self, embedding: DeploymentEmbedding, inputs: DeploymentInputs) -> Tensor:
         """Values float32 [n] for the acting side."""

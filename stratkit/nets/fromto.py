@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, relu_
 from torch.nn.functional import relu
 
 from stratkit.engine import distinct_views
@@ -149,8 +149,9 @@ class FromTo(Network):
 
     def _embed(self, packed: Tensor, pub: Tensor | None) -> FromToEmbedding:
         board, counts = features(packed, self.shape, pub)
-        everywhere = self.place + self.counts(counts)[:, :, None, None]
-        x = relu(self.entry(board) + everywhere)
+        # As the board's features lie in memory: channels last.
+        everywhere = self.place.permute(1, 2, 0) + self.counts(counts)[:, None, None]
+        x = relu_(self.entry(board) + everywhere.permute(0, 3, 1, 2))
         for block in self.blocks:
             x = block(x)
         return FromToEmbedding(x.permute(0, 2, 3, 1).flatten(1, 2), counts)
@@ -193,27 +194,53 @@ class FromTo(Network):
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], chosen, none)
         view, square = mask_indices(legal)
-        met = inputs.outcomes[view, square]
+        action = view * legal.shape[1] + square
+        met = inputs.outcomes.flatten(0, 1).index_select(0, action)
         met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
-        hidden = self.square(_at(squares, inputs.position[view], square))
+        position = inputs.position.index_select(0, view)
+        hidden = self.square(_at(squares, position, square))
         hidden = hidden + context.index_select(0, view) + self.outcome(met)
         with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
             scores = self.policy(relu(hidden).float())
         scores = scores.gather(1, part[view, None])[:, 0]
         scores = scores + met @ self.met
         scores = scores + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
-        logits = scores.new_full(legal.shape, -torch.inf)
-        logits = torch.index_put(logits, (view, square), scores)
-        return logits.masked_fill(~legal.bool(), -torch.inf)
+        nowhere = scores.new_full((legal.numel(),), -torch.inf)
+        logits: Tensor = nowhere.scatter(0, action, scores).view(legal.shape)
+        # What is illegal has been looked at where the host does not wait.
+        return logits if on_cpu(legal) else logits.masked_fill(~legal.bool(), -torch.inf)
 
     def value(self, embedding: FromToEmbedding, inputs: FromToInputs) -> Tensor:
         """Values float32 [n] for the acting side: from the means and maxima over the board, the
         counts, and the chosen piece."""
         squares, counts = embedding
-        board = torch.cat([squares.mean(1), squares.amax(1), counts], 1)
+        board = squares.view(len(squares), *self.shape[1:], -1)
+        mean, most = _MeanAndMost.apply(board)  # type: ignore[no-untyped-call]
+        board = torch.cat([mean, most, counts], 1).index_select(0, inputs.position)
         target = (inputs.part == TARGET)[:, None]
         chosen = _at(squares, inputs.position, inputs.square) * target
-        return last_layer(self.critic, torch.cat([chosen, board[inputs.position]], 1))[:, 0]
+        return last_layer(self.critic, torch.cat([chosen, board], 1))[:, 0]
+
+
+class _MeanAndMost(torch.autograd.Function):
+    """Means and maxima over the board, [m, C] each, of [m, H, W, C]. Equal maxima share a gradient.
+
+    On a CPU `amax`, over all squares at once, and its gradient take as long as a convolution."""
+
+    @staticmethod
+    def forward(ctx: Any, squares: Tensor) -> tuple[Tensor, Tensor]:
+        most = squares.amax(1).amax(1)
+        ctx.save_for_backward(squares, most)
+        return squares.mean((1, 2)), most
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        squares, most = ctx.saved_tensors
+        highest = torch.empty_like(squares)  # 0 and 1: bools take longer
+        torch.eq(squares, most[:, None, None], out=highest)
+        of_most = gradients[1] / highest.sum(1).sum(1)
+        of_mean = gradients[0] / (squares.shape[1] * squares.shape[2])
+        return highest.mul_(of_most[:, None, None]).add_(of_mean[:, None, None])
 
 
 def _at(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:

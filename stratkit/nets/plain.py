@@ -8,7 +8,7 @@ policy head serves all phases of the game, since the planes tell them apart.
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, relu_
 from torch.nn.functional import relu
 
 from stratkit.nets.expansion import expand
@@ -63,4 +63,4 @@ class ResidualBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[n, C, H, W] -> [n, C, H, W]."""
-        return relu(x + self.second(relu(self.first(x))))
+        return relu_(x + self.second(relu_(self.first(x))))
