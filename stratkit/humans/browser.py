@@ -86,7 +86,7 @@ class Browser(FrontEnd, PageModel):
     def _end(self, ended: Ended) -> None:
         game, plies = ended.game + 1, None
         if ended.shown is not None:
-            self._games[game] = replay_page(ended.shown)
+            self._games[game] = replay_page([ended.shown])
             plies = ended.shown.played.log.plies
         shown = {"game": game, "result": printable(ended.result), "plies": plies}
         self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)
