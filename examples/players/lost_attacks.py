@@ -19,10 +19,11 @@ from collections import Counter
 
 import numpy as np
 
+from stratkit.cli.options import read_player
 from stratkit.convert.games import PlayedGame, games
 from stratkit.convert.raw import Raw, chunks
 from stratkit.errors import InputError, StratkitError
-from stratkit.match.analysis import Analyst
+from stratkit.humans.analysis.turns import Turns
 from stratkit.notation.attacks import lost_attacks
 from stratkit.notation.select import Selection
 from stratkit.players.player import Explanation
@@ -54,7 +55,7 @@ def judged(turn: Explanation, move: tuple[int, int]) -> tuple[str, str]:
 
 
 def main(player: str, name: str, *records: str) -> None:
-    analyst, kinds, seen = Analyst(player), Counter[str](), 0
+    turns, kinds, seen = Turns.by(read_player(player)), Counter[str](), 0
     for chunk in chunks(records):
         for item in chunk:
             if isinstance(item, InputError):
@@ -66,23 +67,22 @@ def main(player: str, name: str, *records: str) -> None:
                 raise game
             if game is not None and name in game.log.players:
                 seen += 1
-                for kind in looked_at(analyst, name, game):
+                for kind in looked_at(turns, name, game):
                     kinds[kind] += 1
     if not seen:
         raise InputError("no game of a player of this name", text=name)
     print(", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds)) or "none")
 
 
-def looked_at(analyst: Analyst, name: str, game: PlayedGame) -> list[str]:
+def looked_at(turns: Turns, name: str, game: PlayedGame) -> list[str]:
     """The kinds of a game's lost attacks by this player, after a line for each."""
     kinds = []
     for ply in lost_attacks(game.played):
         side = ply % 2
         if game.log.players[side] == name:
-            start, end = (
-                int(analyst.variant.framed(side, s)) for s in game.log.moves[2 * ply : 2 * ply + 2]
-            )
-            kind, figures = judged(analyst.explanation(game.log, ply), (start, end))
+            move, framed = game.log.moves[2 * ply : 2 * ply + 2], turns.analyst.variant.framed
+            start, end = (int(framed(side, square)) for square in move)
+            kind, figures = judged(turns.analyst.explain(turns.at(game.log, ply)), (start, end))
             print(f"{game.raw.name}, ply {ply}: {kind} {figures}", flush=True)
             kinds.append(kind)
     return kinds

@@ -27,6 +27,7 @@ VERSION = 1  # of what status --json prints
 
 # The tools, in the words of their pages.
 TOOLS = {
+    "analyse": "judge every ply of games, and show the largest mistakes",
     "curves": "draw the metrics of training runs",
     "deploy-gen": "make setups",
     "exploit": "compute how exploitable policies are, or learn to exploit them",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from stratkit.convert.games import PlayedGame
@@ -12,30 +11,28 @@ from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.options import NO_GAME, ReplayOptions
 from stratkit.convert.raw import chunks
 from stratkit.convert.tally import FaultTally
-from stratkit.errors import InputError, Say, printable
+from stratkit.errors import InputError, Say, error_context
 from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
-    from stratkit.notation.log import Log
-    from stratkit.notation.replay_page import Opinion
+    from stratkit.notation.replay_page import Shown
 
 
-class OpinionSource(Protocol):
-    """Who has an opinion of each ply of a game, and calls `tell` with 1 after each."""
+class Analysis(Protocol):
+    """Who analyses games, and calls `tell` with 1 after each ply."""
 
-    def opinions(self, log: Log, tell: Callable[[int], object]) -> list[Opinion]:
-        """An opinion of each position of the log; `tell` gets the number of each ply that is
-        done."""
+    def shown(self, game: PlayedGame, tell: Callable[[int], object]) -> Shown:
+        """The game with its analysis."""
 
 
 def run_replay(
     options: ReplayOptions,
-    analyst: OpinionSource | None,
+    analysis: Analysis | None,
     warn: Say,
     tell: Callable[[int], object] = lambda plies: None,
 ) -> int:
-    """Writes the page of the game that is asked for, or of the only one, with the opinions of the
-    `analyst`; the exit status. Faults go to `warn`."""
+    """Writes the page of the game that is asked for, or of the only one, with its `analysis`;
+    the exit status. Faults go to `warn`."""
     from stratkit.notation.replay_page import Shown, replay_page
 
     tally = FaultTally(warn)
@@ -47,15 +44,11 @@ def run_replay(
     log = game.log
     result = f"{log.kind or log.variant.name}: {log.ending}"
     shown = Shown(game.played, result, result)
-    if analyst:
-        try:
-            opinions = analyst.opinions(log, tell)
-        except InputError as error:
-            error.file = error.file or game.raw.name
-            raise
-        shown = replace(shown, opinions=opinions, analyst=printable(options.explain or ""))
+    if analysis:
+        with error_context(game.raw.name):
+            shown = analysis.shown(game, tell)
     with open_output(options.output, options.force) as out:
-        out.write(replay_page(shown))
+        out.write(replay_page([shown]))
     return tally.status
 
 

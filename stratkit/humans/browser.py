@@ -93,7 +93,7 @@ class Browser(FrontEnd, PageModel):
     def _end(self, ended: Ended) -> None:
         game, plies = ended.game + 1, None
         if ended.shown is not None:
-            self._games[game] = replay_page(ended.shown)
+            self._games[game] = replay_page([ended.shown])
             plies = ended.shown.played.log.plies
         told = [printable(line) for line in ended.told]
         shown = {"game": game, "result": printable(ended.result), "plies": plies, "told": told}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -27,43 +27,27 @@ def board_parts() -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """What somebody thinks of one ply, by what the mover knew.
-
-    moves    (from, to, probability), the most probable ones in its place
-    played   probability of the one that was played
-    value    what the mover expects at its turn, from -1 (lost) to 1
-    loss     how much less it expects of the move played than of the most probable one
-    """
-
-    moves: list[tuple[int, int, float]]
-    played: float
-    value: float
-    loss: float
-
-
-@dataclass(frozen=True)
 class Shown:
     """A game to be shown. Texts may hold anything: they reach the page only as escaped text.
 
     played     played out, with its boards
     title      what a list of games calls it
     result     how it ended
-    opinions   of each ply, or none
-    analyst    who has them
+    analysis   records of an analysis (formats/analysis.md), or none
+    analyst    whose they are
     """
 
     played: Played
     title: str
     result: str
-    opinions: Sequence[Opinion] = ()
+    analysis: Sequence[Mapping[str, Any]] = ()
     analyst: str = ""
 
 
-def replay_page(shown: Shown) -> str:
-    """The page of one game."""
-    page = _page([shown])
-    next(page.iter("title")).text = printable(" – ".join(shown.played.log.players))
+def replay_page(shown: Sequence[Shown]) -> str:
+    """The page of these games, one at least."""
+    page = _page(shown)
+    next(page.iter("title")).text = printable(" – ".join(shown[0].played.log.players))
     return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html") + "\n"
 
 
@@ -88,6 +72,7 @@ def _page(shown: Sequence[Shown]) -> Element:
     for path, part in (
         (".//script[@id='games']", text),
         (".//script[@id='board-code']", script),
+        (".//script[@id='analysis-code']", _TEMPLATE.with_name("analysis.js").read_text("utf-8")),
         (".//style[@id='look']", style),
     ):
         place = page.find(path)
@@ -111,15 +96,17 @@ def _game(shown: Shown) -> dict[str, Any]:
         "board": boards[0],
         "changes": [list(_changes(before, after)) for before, after in pairwise(boards)],
         "analyst": printable(shown.analyst),
-        "opinions": [_opinion(one) for one in shown.opinions],
+        "analysis": [_printable(one) for one in shown.analysis],
     }
 
 
-def _opinion(one: Opinion) -> dict[str, Any]:
-    return {
-        "moves": [[start, end, round(share, 3)] for start, end, share in one.moves],
-        **{name: round(getattr(one, name), 3) for name in ("played", "value", "loss")},
-    }
+def _printable(value: Any) -> Any:
+    """A record, its texts as a page may show them."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {key: _printable(one) for key, one in value.items()}
+    return [_printable(one) for one in value] if isinstance(value, list) else value
 
 
 def _squares(position: Position) -> list[str]:

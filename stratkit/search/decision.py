@@ -100,6 +100,8 @@ class SearchResult:
     candidates  number of the worlds from which these were drawn
     visits      float64 [m], mean over the worlds; None: no trees were grown
     target      float64 [m], the policy that a network is to learn; None: `policy`
+    returns     float64 [k, m], of rollouts, each in the same world with the same random numbers;
+                NaN where there was none; None: there were no rollouts
     """
 
     policy: Vector
@@ -110,6 +112,7 @@ class SearchResult:
     candidates: int
     visits: Vector | None = None
     target: Vector | None = None
+    returns: Vector | None = None
 
     @property
     def search_target(self) -> tuple[Vector, float]:

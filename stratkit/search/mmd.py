@@ -220,7 +220,8 @@ class MMDSearch(Search):
             policy = step(root.policy, q, self.eta, self.tau, self.explore)
             tried_in = min(len(one.returns), b.worlds.size)
             error = standard_error(one.returns)
-            out.append(SearchResult(policy, q, error, tried_in, b.effective, b.candidates))
+            of_worlds = tried_in, b.effective, b.candidates
+            out.append(SearchResult(policy, q, error, *of_worlds, returns=one.returns))
         return out
 
 

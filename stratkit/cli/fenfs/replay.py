@@ -8,7 +8,7 @@ import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
 from stratkit.cli.messages import warn
-from stratkit.cli.options import options_from, output_options
+from stratkit.cli.options import options_from, output_options, read_player
 from stratkit.cli.progress import ProgressLine
 from stratkit.cli.tool import Tool
 from stratkit.convert.options import ReplayOptions
@@ -28,8 +28,8 @@ def replay(**given: Any) -> int:
     options = ReplayOptions(selection=pop_selection(given), **given)
     if options.explain is None:
         return run_replay(options, None, warn)
-    with ProgressLine(None, "move", "fenfs") as progress:
-        progress.doing("loading torch")
-        from stratkit.match.analysis import Analyst
+    with ProgressLine(None, "ply", "fenfs") as progress:
+        progress.doing("loading a network")
+        from stratkit.humans.analysis.run import Analysts
 
-        return run_replay(options, Analyst(options.explain), warn, progress.update)
+        return run_replay(options, Analysts(options.explain, read_player), warn, progress.update)

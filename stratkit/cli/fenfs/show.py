@@ -8,7 +8,7 @@ import click
 
 from stratkit.cli.fenfs.options import pop_selection, selecting
 from stratkit.cli.messages import note_terminal, say, warn
-from stratkit.cli.options import options_from, output_options
+from stratkit.cli.options import options_from, output_options, read_player
 from stratkit.cli.tool import Tool
 from stratkit.convert.options import ShowOptions
 
@@ -29,7 +29,7 @@ def show(**given: Any) -> int:
     note_terminal([options.input], "lines of FENfS, or a game,")
     explain = None
     if options.explain is not None:
-        from stratkit.match.analysis import Analyst
+        from stratkit.humans.analysis.turns import Turns
 
-        explain = Analyst(options.explain)
+        explain = Turns.by(read_player(options.explain))
     return run_show(options, explain, warn, say)

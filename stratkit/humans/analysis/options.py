@@ -1,0 +1,34 @@
+"""What `analyse` is asked for, and whether it makes sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratkit.declared import text, usage, whole
+from stratkit.errors import UsageError
+from stratkit.notation.select import Selection
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalyseOptions:
+    """The options of `analyse`."""
+
+    inputs: tuple[str, ...]
+    by: str | None = usage(
+        "--by PLAYER",
+        "The network that judges, as in match(1) (default: barrage or classic, by the game).",
+        text("PLAYER"),
+    )
+    selection: Selection
+    plies: tuple[int, int] | None = usage("--plies RANGE", "Only these plies of each game.")
+    page: str | None = usage("--page FILE", "Also make an HTML page to learn from.")
+    threads: int = usage(
+        "--threads N", "Threads of the network (default: 1).", whole(1, 256), default=1
+    )
+    output: str
+    force: bool
+
+    def check(self) -> None:
+        """Raises `UsageError` for options that do not go together."""
+        if self.page == "-" == self.output:
+            raise UsageError("the page cannot go where the records go: name a file")

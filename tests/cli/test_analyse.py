@@ -1,0 +1,368 @@
+"""What a network thinks of games: `analyse`, `fenfs replay --explain`, `fenfs show --explain`, and
+the page on which one learns from mistakes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import zipfile
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browser import Browser
+from fenfs_here import LOGS, fenfs
+from running import ROOT, run
+from stratkit.cli.options import read_player
+from stratkit.engine import Batch
+from stratkit.engine.stratego import MOVED, PIECE, REVEALED, SIDE, TYPE
+from stratkit.humans.analysis.analyst import Analyst, Turn, searching
+from stratkit.humans.analysis.mistakes import details
+from stratkit.humans.analysis.records import GameAnalyst, accuracy, position_record
+from stratkit.humans.analysis.turns import Turns
+from stratkit.notation.gravon import parse_log
+from stratkit.notation.play import Played, play_out
+
+GSN = LOGS / "barrage.2003.9.2.7.gsn"
+FIRST, LAST = 53, 62
+EASY = ("--by", "barrage-easy")
+Records = list[dict[str, Any]]
+
+
+def analysed(*arguments: Any, status: int = 0) -> Records:
+    done = run("analyse", *arguments)
+    assert (done.status, done.err) == (status, ""), done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def of(kind: str, records: Records) -> Records:
+    return [one for one in records if one.get("kind") == kind]
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    [played] = play_out([("f", parse_log(GSN.read_bytes(), "f"))], boards=True)
+    return played
+
+
+@pytest.fixture(scope="module")
+def analyst() -> Analyst:
+    return Analyst(searching(read_player("barrage-easy"), 8))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return tmp_path_factory.mktemp("page") / "game.html"
+
+
+@pytest.fixture(scope="module")
+def records(page: pathlib.Path) -> Records:
+    return analysed(*EASY, "--plies", f"{FIRST}..{LAST}", GSN, "--page", page)
+
+
+def test_every_ply_has_a_line_and_the_game_its_accuracy(records: Records, played: Played) -> None:
+    header, *rest = records
+    assert header["stratkit"] == "analysis" and header["file"] == str(GSN)
+    plies = of("ply", rest)
+    assert [one["ply"] for one in plies] == list(range(FIRST, LAST + 1))
+    for one in plies:
+        assert one["move"] == played.log.move_text(one["ply"] - 1).replace("-", "")
+        assert one["side"] == ("blue", "red")[one["ply"] % 2]
+        assert -1 <= one["value"] <= 1 and one["error"] >= 0
+        best = one["moves"][0]
+        assert best["value"] == one["value"]
+        if best["move"] == one["move"]:
+            assert (one["loss"], one["loss_error"]) == (0, 0)
+    [game] = of("game", rest)
+    assert rest[-1] is game and game["plies"] == played.log.plies
+    for side in ("red", "blue"):
+        own = [one for one in plies if one["side"] == side]
+        told = game[side]
+        assert told["plies"] == len(own)
+        mean = sum(accuracy(one["loss"]) for one in own) / len(own)
+        assert told["accuracy"] == pytest.approx(mean, abs=0.06)
+        assert told["mistakes"] == [m["ply"] for m in of("mistake", rest) if m["side"] == side]
+    assert (
+        accuracy(0) == pytest.approx(100, abs=1e-3)
+        and accuracy(-1) == accuracy(0)
+        and accuracy(2) < 1
+    )
+
+
+def test_the_flag_that_was_left_standing_is_a_mistake(records: Records) -> None:
+    """Before ply 59 red knows that blue's last hidden piece that never moved is the flag."""
+    one = next(one for one in of("mistake", records) if one["ply"] == 59)
+    best, *others = one["moves"]
+    assert best["move"] == one["line"][0]["move"] == "F9F10" and best["value"] == 1
+    assert best["takes"] == 1 and best["falls"] == 0 and len(one["line"]) == 1
+    assert one["instead"][0]["move"] == one["move"] == "E6E7"
+    assert one["loss"] > max(0.1, 2 * one["loss_error"])
+    losses = [move["loss"] for move in (best, *others)]
+    assert losses == sorted(losses) and losses[0] == 0
+    flag = next(piece for piece in one["knew"] if piece["square"] == "F10")
+    assert flag["could"] == {"F": 1.0}
+    assert all(sum(p["could"].values()) == pytest.approx(1, abs=0.02) for p in one["knew"])
+
+
+def test_the_sample_is_what_todays_code_writes() -> None:
+    sample = ROOT / "formats/samples/analysis.jsonl"
+    told = [json.loads(line) for line in sample.read_text().splitlines()]
+    log = "formats/samples/gravon/barrage.2003.9.2.7.gsn"
+    done = run("analyse", *EASY, "--plies", "57..60", log, cwd=ROOT)
+    now = [json.loads(line) for line in done.out.splitlines()]
+    assert {one.get("kind") for one in told} == {None, "ply", "mistake", "game"}
+    assert [list(one) for one in told] == [list(one) for one in now]
+    for before, after in zip(told[1:], now[1:], strict=True):  # rounding is a processor's own
+        for name in ("value", "error", "loss", "loss_error", "share"):
+            assert before.get(name) == pytest.approx(after.get(name), abs=0.01)
+        assert before.get("knew") == after.get("knew")
+    words = set(re.findall(r"^\| ([\w, ]+) \|", (ROOT / "formats/analysis.md").read_text(), re.M))
+    documented = {word for line in words for word in line.split(", ")}
+    assert {name for one in now for name in one} <= documented
+
+
+def test_neither_batches_nor_threads_change_what_is_found(played: Played, analyst: Analyst) -> None:
+    turns = Turns(analyst).of(played.log)[2:7]
+    together = analyst.judge(turns)
+    for turn, judged in zip(turns, together, strict=True):
+        [alone] = analyst.judge([turn])
+        assert np.array_equal(alone.returns, judged.returns)
+        assert np.array_equal(alone.policy, judged.policy)
+        assert alone.loss(alone.best) == (0, 0)
+    options = (*EASY, "--plies", "3..4", GSN)
+    assert analysed(*options) == analysed(*options, "--threads", 2)
+
+
+def test_a_loss_has_the_error_of_differences_in_the_same_worlds(
+    played: Played, analyst: Analyst
+) -> None:
+    [judged] = analyst.judge(Turns(analyst).of(played.log)[4:5])
+    move = next(at for at in range(len(judged.moves)) if at != judged.best)
+    less = judged.returns[:, judged.best] - judged.returns[:, move]
+    assert judged.loss(move)[0] == pytest.approx(less.mean())
+    assert judged.loss(move)[1] == pytest.approx(less.std(ddof=1) / len(less) ** 0.5)
+
+
+def test_all_that_is_told_is_a_function_of_what_the_mover_knew(
+    played: Played, analyst: Analyst
+) -> None:
+    """Hidden pieces of either enemy change places: what is told of the mover is the same, byte for
+    byte; what was known of the pieces, every move, and the lines included."""
+    for ply in (4, 5):
+        position = played.position(ply)
+        cells, enemy = position.cells.copy(), (SIDE, 0)[ply % 2]
+        still = [
+            square
+            for square, cell in enumerate(cells.tolist())
+            if cell & PIECE and cell & SIDE == enemy and not cell & (REVEALED | MOVED)
+        ]
+        types = {int(cells[square] & TYPE): square for square in still}
+        first, second = list(types.values())[:2]
+        told = []
+        for swap in (False, True):
+            if swap:
+                cells[[first, second]] = cells[[second, first]]
+            batch = Batch(analyst.game, 1)
+            batch.start(0, dataclasses.replace(position, cells=cells.copy()).to_bytes())
+            turn = Turn(batch, 0, ply)
+            [judged] = analyst.judge([turn])
+            record = position_record(analyst, judged, ply)
+            told.append(json.dumps({**record, **details(analyst, turn, judged, 0)}))
+        assert told[0] == told[1] and cells[first] & TYPE != cells[second] & TYPE
+
+
+def test_replay_explains_by_the_same_records(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    header, game = fenfs("convert", "--to", "games", GSN)[1].splitlines()
+    short = json.loads(game)
+    short |= {"moves": " ".join(short["moves"].split()[:4]), "plies": 4, "reason": "forfeit"}
+    record = tmp_path / "games.jsonl"
+    record.write_text(f"{header}\n{json.dumps(short)}\n")
+    replayed = tmp_path / "replay.html"
+    assert fenfs("replay", "--explain", "barrage-easy", record, "-o", replayed) == (0, "", [])
+    assert shown(replayed) == analysed(*EASY, record)[1:]
+    plain = tmp_path / "plain.html"
+    assert fenfs("replay", record, "-o", plain)[0] == 0 and shown(plain) == []
+
+
+def shown(page: pathlib.Path) -> Records:
+    [text] = re.findall(r'id="games">(.*)</script>', page.read_text())
+    found = json.loads(text)["games"][0]["analysis"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_an_interruption_leaves_lines_and_a_page(tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "part.html"
+    command = [sys.executable, "-m", "stratkit.cli.analyse", *EASY, GSN, "--page", page]
+    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=ROOT) as process:
+        assert process.stdout and process.stderr
+        lines = [process.stdout.readline() for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+        lines += process.stdout.readlines()
+        error = process.stderr.read()
+    assert process.returncode == 130 and error == "analyse: interrupted\n"
+    records = [json.loads(line) for line in lines]
+    assert shown(page) == records[1:] and of("game", records) == []
+
+
+# ---- the page ----
+
+TOLD = "document.getElementById('told').innerText"
+
+
+def test_the_page_shows_opinions_graph_and_mistakes(
+    browser: Browser, page: pathlib.Path, records: Records
+) -> None:
+    assert shown(page) == records[1:]
+    browser.forget()
+    browser.open(page)
+    text = "document.getElementById('opinion').textContent"
+    assert browser.evaluate(text) == ""
+    for one in of("ply", records):
+        browser.evaluate(f"go({one['ply']})")
+        told = browser.evaluate(text).replace("−", "-")
+        value = float(re.sub(f"^{one['side']} expected ", "", told).split()[0].rstrip(";"))
+        assert value == pytest.approx(one["value"], abs=0.0051)
+        assert ("loss" in told) == (one["loss"] > 0)
+    items = browser.evaluate("[...document.querySelectorAll('#mistakes li')].map(e => e.innerText)")
+    assert [int(item.split(".")[0]) for item in items] == [m["ply"] for m in of("mistake", records)]
+    points = "[...document.querySelectorAll('#graph polyline')].map(e => e.points.length)"
+    assert browser.evaluate(points) == [5, 5]
+    accuracies = browser.evaluate("document.getElementById('accuracy').innerText")
+    [game] = of("game", records)
+    for side in ("red", "blue"):
+        assert f"{game[side]['accuracy']:.1f} %" in accuracies
+    assert browser.errors == []
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1280, 720, False), (390, 844, True)])
+def test_one_learns_from_mistakes_by_keys(
+    browser: Browser, page: pathlib.Path, records: Records, width: int, height: int, dark: bool
+) -> None:
+    browser.forget()
+    browser.screen(width, height, dark)
+    browser.open(page)
+    mistakes = [one for one in of("mistake", records) if one["side"] == "red"]
+    first = mistakes[0]
+    browser.evaluate("document.querySelector('#learn button').focus()")
+    browser.press("Enter", 13)
+    assert browser.evaluate("document.activeElement.id") == "try"
+    asked = browser.evaluate("document.getElementById('asked').textContent")
+    assert asked.startswith(f"Mistake 1 of {len(mistakes)}: red played ")
+    # What red did not know is not shown, and neither is what comes later.
+    position = browser.evaluate("boards[ply].map(content).filter(p => p && p.side === 'blue')")
+    assert all(piece["known"] or piece["text"] in ("", "•") for piece in position)
+    for hidden in ("moves", "steps", "analysis", "settings"):
+        assert browser.evaluate(f"document.getElementById('{hidden}').offsetParent === null")
+    assert browser.evaluate("document.getElementById('opinion').textContent") == ""
+    options = browser.evaluate("[...document.getElementById('try').options].map(o => o.value)")
+    assert sorted(options) == sorted(move["move"] for move in first["moves"])
+    browser.evaluate(f"document.getElementById('try').value = '{first['move']}'")
+    browser.evaluate("document.getElementById('attempt').focus()")
+    browser.press("Enter", 13)
+    assert "that is the move that was played" in browser.evaluate(TOLD)
+    best = first["line"][0]["move"]
+    start, end = re.findall(r"[A-Z]\d+", best)
+    for square in (start, end):  # the other way: clicks on the board
+        where = f"document.querySelector('#board [data-square={square}]')"
+        browser.evaluate(f"{where}.dispatchEvent(new Event('click'))")
+    told = browser.evaluate(TOLD)
+    assert told.startswith(f"{start}-{end}: as good as the best move.")
+    assert "Probable play: " in told and "After the move played: " in told
+    knew = browser.evaluate("[...document.querySelectorAll('#knew li')].map(e => e.textContent)")
+    assert [item.split(":")[0] for item in knew] == [piece["square"] for piece in first["knew"]]
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for _ in mistakes:
+        browser.evaluate("document.getElementById('next-task').click()")
+    learned = browser.evaluate("document.getElementById('learned').textContent")
+    assert learned == f"1 of {len(mistakes)} of red's mistakes mended."
+    assert browser.evaluate("document.getElementById('task').hidden") and browser.errors == []
+
+
+# ---- what cannot be analysed ----
+
+
+def test_show_explains_a_ply_of_any_file_with_games(tmp_path: pathlib.Path) -> None:
+    archive = tmp_path / "logs.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        for log in LOGS.iterdir():
+            out.write(log, log.name)
+    texts = []
+    for source in ([GSN], ["--game", 2, archive]):
+        status, text, _ = fenfs("show", "--ply", 2, "--explain", "barrage", *source)
+        assert status == 0
+        assert "red to move, ply 2, seen by red" in text
+        assert re.search(r"\nvalue [+-]\d", text)
+        assert " on a hidden piece  " in text
+        texts.append(text.split("\n", 1)[1])
+    assert texts[0] == texts[1]
+
+
+def test_a_belief_by_setups_knows_the_game_so_far(played: Played) -> None:
+    player = read_player("search=mmd,rollouts=96,depth=0,belief=setups,barrage-easy")
+    turns = Turns.by(player)
+    search = turns.analyst.explain(turns.at(played.log, 4)).search
+    assert search is not None and 1 < search.effective < search.candidates
+
+
+def test_what_cannot_be_explained(tmp_path: pathlib.Path) -> None:
+    other = LOGS / "duell.2005.4.1.2.gsn"
+    net = ["--explain", "barrage-easy"]
+    for arguments, status, what in (
+        (["show", *net, GSN], 2, "--explain needs the --ply N of a game"),
+        (["show", *net, "--ply", 72, GSN], 3, "over after 71 plies: '--ply 72'"),
+        (["show", *net, "--ply", 71, GSN], 3, "over after 71 plies: '--ply 71'"),
+        (["show", *net, "--ply", 1, other], 3, "not a game of barrage, which barrage-easy plays"),
+        (["show", *net, "--ply", 1, "--view", "red", GSN], 2, "no --view, --last or picture"),
+        (["replay", *net, other], 1, f"{other}: not a game of barrage, which barrage-easy plays"),
+        (["replay", "--explain", "random", GSN], 2, "only a network's moves can be explained"),
+        (["replay", "--explain", tmp_path / "none", GSN], 1, "none: no such file"),
+    ):
+        got, out, [line] = fenfs(*arguments)
+        assert (got, out) == (status, "") and what in line, line
+
+
+def test_what_cannot_be_analysed(tmp_path: pathlib.Path) -> None:
+    duell = LOGS / "duell.2005.4.1.2.gsn"
+    kuhn = tmp_path / "kuhn.jsonl"
+    assert (
+        run("match", "random", "name=r,random", "--game", "kuhn", "-n", 2, "-o", kuhn).status == 0
+    )
+    trees = "search=pimc,barrage-easy"
+    for arguments, status, what in (
+        ([duell], 3, f"{duell}: no network for duel comes with stratkit: name one with --by"),
+        ([*EASY, duell], 3, f"{duell}: not a game of barrage, which barrage-easy plays"),
+        (["--by", "heuristic", GSN], 2, "only a network's moves can be explained: 'heuristic'"),
+        (["--by", trees, GSN], 2, "moves are compared by search=mmd, not by search=pimc"),
+        (["--game", 2, GSN], 1, "no such game in the input"),
+        ([*EASY, "--page", "-", GSN], 2, "the page cannot go where the records go"),
+        ([*EASY, tmp_path / "none"], 1, f"{tmp_path}/none: cannot read: No such file or directory"),
+        ([kuhn], 3, "kuhn"),
+    ):
+        done = run("analyse", *arguments)
+        lines = done.err.splitlines()
+        assert (done.status, done.out) == (status, ""), lines
+        assert lines and all(line.startswith("analyse: ") for line in lines)
+        assert what in lines[0], lines
+
+
+def test_other_rules_are_told(tmp_path: pathlib.Path) -> None:
+    games = tmp_path / "g.jsonl"
+    players = ("random", "name=r,random", "--game", "barrage", "-n", 2, "--seed", 1)
+    assert run("match", *players, "--max-plies", 6, "-o", games).status == 0
+    done = run("analyse", *EASY, "--game", 1, "--plies", "1..2", games)
+    what = "other rules than barrage-easy learned by: max_plies 6, not 2000"
+    assert (done.status, done.error_line) == (0, f"analyse: {games}: game 1: {what}")
+
+
+def test_a_game_for_itself(played: Played) -> None:
+    """A game is judged alike whatever was judged before."""
+    one = GameAnalyst(read_player("barrage-easy"))
+    first = list(one.records(played.log, 1, (5, 6)))
+    assert list(one.records(played.log, 1, (5, 6))) == first
