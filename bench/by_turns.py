@@ -7,7 +7,7 @@ revision is checked out into a temporary folder and its engine is built there. E
 same seeds and the same networks, those of this checkout. Each round runs each command once in both,
 one after the other, so that both meet the same load; what counts is the least of the rounds, user
 and system seconds of the command's own process. Commands that play count by the ply, learners by
-the decision, since revisions may play other games. --only takes rows whose name has WORDS.
+the state, since revisions may play other games. --only takes rows whose name has WORDS.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Revision:
         return Cost(seconds, sum(plies))
 
     def loop(self) -> tuple[Cost, Cost]:
-        """Self-play and the learner that it follows, by the decision learned."""
+        """Self-play and the learner that it follows, by the state learned."""
         run = tempfile.mkdtemp(dir=self.folder)
         words = ("--game", "barrage", "--policy", run, "--follow", *PLAY, "--seed", "1", "-q")
         actor = self.start("selfplay", *words, stdout=subprocess.PIPE)
@@ -86,9 +86,9 @@ class Revision:
         assert actor.stdout
         actor.stdout.close()
         learned, played = waited(learner), waited(actor)
-        last = pathlib.Path(run, "metrics.jsonl").read_text().splitlines()[-1]
-        decisions = json.loads(last)["decisions"]
-        return Cost(played, decisions), Cost(learned, decisions)
+        lines = pathlib.Path(run, "metrics.jsonl").read_text().splitlines()
+        states = sum(json.loads(line)["states"] for line in lines)
+        return Cost(played, states), Cost(learned, states)
 
 
 def waited(process: subprocess.Popen[bytes]) -> float:
@@ -147,8 +147,8 @@ ROWS: dict[str, Callable[[Revision], Cost]] = {
         *("-n", "2", "--slots", "1", "--max-plies", "20"),
     ),
     "self-play by a fixed policy, 60 games": selfplay,
-    "self-play that follows, a decision": loop_row(0),
-    "learner, a decision": loop_row(1),
+    "self-play that follows, a state": loop_row(0),
+    "learner, a state": loop_row(1),
     "analysis of a game": analysis,
 }
 
