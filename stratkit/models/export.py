@@ -41,16 +41,16 @@ def export(source: str, net: str | None, output: str, force: bool = False) -> Mo
 
 def _graph(model: Model) -> Any:
     """The ONNX graph of the network. `InputError`: ONNX Runtime does not compute such ones."""
-    from stratkit.nets.onnx_network import OnnxNetwork, computes, is_installed
+    from stratkit.nets.onnx_network import check_weights, computes, is_there
 
     with error_context(model.file):
         game = Game.stored(model.game, model.metadata["rules"])
         if isinstance(model, BeliefModel | ValueModel) or not computes(model.net, game.shape):
             what = f"{model.title} of the net {model.net} cannot be exported as ONNX"
-            raise InputError(f"{what}, but policies of fromto and its endings; torch computes it")
-        if not is_installed():
+            raise InputError(f"{what}: only policies of fromto can be; torch computes it")
+        if not is_there("onnx"):
             raise InputError(ABSENT)
-        OnnxNetwork(model.net, game, model.weights)  # which refuses another network's weights
+        check_weights(model.net, game, model.weights)
         from stratkit.nets.onnx_export import whole_model
 
         return whole_model(model.net, model.weights, STORED)

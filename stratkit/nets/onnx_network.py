@@ -35,7 +35,7 @@ from stratkit.engine.observation import (
 from stratkit.engine.residual import residual, residual_lanes, residual_weights
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE, TYPES
 from stratkit.errors import InputError
-from stratkit.netnames import MIRRORED, channels_and_blocks, without_ending
+from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
 from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.threads import shares, side_by_side
 
@@ -103,14 +103,9 @@ class OnnxNetwork:
 
     def load(self, weights: Weights, net: str) -> None:
         """`Backend.load`."""
-        if not all(np.isfinite(w).all() for w in weights.values()):
-            raise InputError("its weights are not all finite")
+        check_weights(net, self.game, weights)
         planes, height, width = self.game.shape
-        shape, kind = (planes, height, width), without_ending(net)
-        ends = kind != net
-        wanted = weight_shapes(shape, *channels_and_blocks(kind), with_deployment=ends)
-        if {name: w.shape for name, w in weights.items()} != wanted:
-            raise InputError("its tensors are not this network's", text=net or None)
+        shape, ends = (planes, height, width), has_deployment(net)
         self.weights = weights
         self.made: Any = (  # each reads what it has prepared
             OnnxMirrored(shape, weights, net.endswith(MIRRORED))
@@ -160,6 +155,17 @@ class OnnxNetwork:
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
         """`Backend.policy_shared`."""
         return self.policy(packed, legal, None, False, None)[0]
+
+
+def check_weights(net: str, game: Game, weights: Weights) -> None:
+    """`InputError`: they are not those of the network `net` for `game`, or not finite."""
+    if not all(np.isfinite(w).all() for w in weights.values()):
+        raise InputError("its weights are not all finite")
+    planes, height, width = game.shape
+    sizes = channels_and_blocks(without_ending(net))
+    wanted = weight_shapes((planes, height, width), *sizes, with_deployment=has_deployment(net))
+    if {name: w.shape for name, w in weights.items()} != wanted:
+        raise InputError("its tensors are not this network's", text=net or None)
 
 
 def weight_shapes(

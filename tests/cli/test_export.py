@@ -215,5 +215,6 @@ def test_without_the_extra(
     with pytest.raises(InputError, match=said):
         export(str(checkpoint), None, str(tmp_path / "a.onnx"))
     export(str(checkpoint), None, str(tmp_path / "a.safetensors"))
+    assert not (tmp_path / "a.onnx").exists()
     network = network_with(NET, Game("nano"), open_model(tmp_path / "a.safetensors").weights)
     assert isinstance(network, torch.nn.Module)
