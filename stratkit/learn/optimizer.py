@@ -224,9 +224,12 @@ class Optimizer:
 
     def _rows(self, touched: Tensor) -> list[Tensor]:
         """The rows of the views `touched`, bool [u], in parts as those of `_split`. Others may be
-        among them: of an amount of rows, too, networks like to have met it before."""
+        among them: of an amount of rows, too, networks like to have met it before. Not so one that
+        looks at each position once, of which it meets any number."""
+        alone = self.device.type == "cpu" and self.algorithm.trained.shares_positions
+        unit = self.config.threads if alone else self.config.rows
         first = touched.byte().argsort(descending=True, stable=True)
-        number, unit = int(touched.sum()), self.config.rows
+        number = int(touched.sum())
         first = first[: max(1, number + -number % unit)].sort().values
         return [first[part] for part in self._split(len(first), unit // self.config.threads)]
 
