@@ -1,18 +1,18 @@
-"""The value of Liar's Dice, D dice of F faces each: `dice_value.py D F ITERATIONS`.
+"""The value of Liar's Dice, D dice of F faces each: `dice_value.py D F I`.
 
 Linear CFR (Brown and Sandholm 2019) over bidding sequences, with vectors of hands. It knows nothing
 of stratkit, so it checks its numbers. A bid follows only lower ones. So a sequence is a set of
 bids, the bits of its number, and those whose last bid is b are a block of neighbours.
 
-Prints, after each power of two iterations, between which bounds the first player's value lies: what
+Prints, after each power of two of the I iterations, between which bounds the first player's value lies: what
 best responses leave it, and what its own one gets. Their mean distance is the exploitability.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import math
-import sys
 import time
 from collections import Counter
 
@@ -146,4 +146,9 @@ def main(dice: int, faces: int, iterations: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in ("dice", "faces", "iterations"):
+        parser.add_argument(name, metavar=name[0].upper(), type=int)
+    main(**vars(parser.parse_args()))
