@@ -4,8 +4,9 @@ Linear CFR (Brown and Sandholm 2019) over bidding sequences, with vectors of han
 of stratkit, so it checks its numbers. A bid follows only lower ones. So a sequence is a set of
 bids, the bits of its number, and those whose last bid is b are a block of neighbours.
 
-Prints, after each power of two of the I iterations, between which bounds the first player's value lies: what
-best responses leave it, and what its own one gets. Their mean distance is the exploitability.
+Prints, after each power of two of the I iterations, between which bounds the first player's value
+lies: what best responses leave it, and what its own one gets. Half of their distance is the
+exploitability.
 """
 
 from __future__ import annotations
