@@ -68,6 +68,7 @@ class Keeping:
     rules     of the game, that differ from its own
     force     another table is overwritten
     note      takes what is said of it
+    bytes     that policies in memory may take
     """
 
     table: str | None = None
@@ -76,6 +77,7 @@ class Keeping:
     rules: Mapping[str, int] = field(default_factory=dict)
     force: bool = False
     note: Say = lambda line: None
+    bytes: int = 1 << 62
 
 
 def run_exploit(
@@ -96,7 +98,7 @@ def run_exploit(
         raise UsageError("--table keeps the policy of a network", text=options.policies[0])
     game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
     kept = options.table, options.pairs, options.write_response is not None
-    keeping = Keeping(*kept, options.rules, options.force, note)
+    keeping = Keeping(*kept, options.rules, options.force, note, most_bytes)
     large = open_large(game, options.threads, most_bytes, say)
     evaluator: Evaluator[Any]
     if large:
@@ -160,6 +162,12 @@ def _is_network(policy: AnyPolicy) -> bool:
     )
 
 
+def _bytes(policy: object) -> int:
+    """That a policy, an array or one for each player, takes in memory."""
+    arrays = policy if isinstance(policy, tuple) else (policy,)
+    return sum(np.asarray(one).nbytes for one in arrays)
+
+
 class Evaluator(ABC, Generic[P]):
     """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
@@ -219,12 +227,22 @@ class Evaluator(ABC, Generic[P]):
 
     def _judged(self, name: str, text: str, step: int | None, policy: P, **more: Any) -> Entry:
         if self._keeping.pairs:
-            self._held.append((name, text, policy))
+            self._hold(name, text, policy)
         if not self._keeping.response:
             return Entry(name, text, step, self._value(policy), **more)
         value, response = self._respond(policy)
         self.responses.append(response)
         return Entry(name, text, step, value, **more)
+
+    def _hold(self, name: str, text: str, policy: P) -> None:
+        """Keeps a policy for its pairs. `InputError`: all of them take too much memory."""
+        self._held.append((name, text, policy))
+        size = sum(_bytes(held) for *_, held in self._held)
+        if size > self._keeping.bytes:
+            kept = (
+                f"the first {len(self._held)} policies of --pairs take {size / (1 << 30):.2g} GiB"
+            )
+            raise InputError(f"{kept} (--memory)")
 
     def pairs(self) -> Iterator[Entry]:
         """Each policy, as player 0, against each other one. `UsageError`: there is only one."""

@@ -126,3 +126,18 @@ def test_memory_has_a_limit() -> None:
     assert done.status == 1 and "leduc is too large to enumerate" in done.error_line
     with pytest.raises(InputError, match="too large to enumerate"):
         LargeWalk(Game("leduc"), 1, 10_000, 2000).evaluate(None, ProgressLine)
+
+
+def test_policies_that_meet_have_to_fit_into_memory() -> None:
+    """Two of 24 choices, of 8 bytes each."""
+    for size in (383, 384):
+        keeping = Keeping(pairs=True, bytes=size)
+        evaluator = PolicyEvaluator(tree_of("kuhn"), ProgressLine, print, keeping=keeping)
+        assert len([*evaluator.entries("uniform", None)]) == 1
+        if size < 384:
+            said = r"the first 2 policies of --pairs take .* GiB \(--memory\)$"
+            with pytest.raises(InputError, match=said):
+                list(evaluator.entries("cfr:2", ("cfr", 2)))
+        else:
+            assert len([*evaluator.entries("cfr:2", ("cfr", 2))]) == 1
+            assert len([*evaluator.pairs()]) == 2

@@ -1,0 +1,121 @@
+"""What the cells of examples/exact/Makefile have brought: `table.py RUNS [PICTURE]`.
+
+RUNS/GAME/LEARNER-SEED/MARK.json is of `exploit --json`, of the last policy and of the average after
+so many decisions; cpu.txt beside it has the CPU seconds. Prints a Markdown table of the last mark
+of each learner, and draws exploitability by decisions. Intervals are those of Student's t, over
+seeds; one seed has none, and more than ten are the first ten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import re
+import statistics
+from collections import defaultdict
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+# Of Student's t, the 97.5 % quantiles with 1, 2, ... degrees of freedom.
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+POLICIES = ("last", "average")
+Cells = dict[int, dict[str, list[float]]]  # by mark: exploitability of either policy, by seed
+
+
+def read(folder: pathlib.Path) -> dict[str, Cells]:
+    """The cells of a game by learner."""
+    found: dict[str, Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for path in sorted(folder.glob("*-*/[0-9]*.json")):
+        learner = path.parent.name.rpartition("-")[0]
+        policies = json.loads(path.read_text())["policies"]
+        for name, policy in zip(POLICIES, policies, strict=True):
+            found[learner][int(path.stem)][name].append(policy["exploitability"])
+    return found
+
+
+def minutes(folder: pathlib.Path, learner: str) -> float:
+    """CPU minutes of a run of this learner, in the mean, of self-play and learning."""
+    runs = [
+        path
+        for path in folder.glob(f"{learner}-*/cpu.txt")
+        if path.parent.name.rpartition("-")[0] == learner
+    ]
+    spent = re.findall(r"(\d+)m([\d.]+)s", " ".join(path.read_text() for path in runs))
+    return sum(int(m) + float(s) / 60 for m, s in spent) / len(runs)
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """The mean, and half of its 95 % interval."""
+    values = values[: len(STUDENT) + 1]
+    n, mean = len(values), statistics.fmean(values)
+    if n == 1:
+        return mean, 0.0
+    return mean, STUDENT[n - 2] * statistics.stdev(values) / n**0.5
+
+
+def cell(values: list[float]) -> str:
+    mean, half = interval(values)
+    text = f"{mean:.4f} ± {half:.4f}" if len(values) > 1 else f"{mean:.4f}"
+    return text.replace("0.", ".")
+
+
+def print_table(games: dict[str, dict[str, Cells]], root: pathlib.Path) -> None:
+    print("| game | learner | decisions | seeds | last policy | average | CPU minutes |")
+    print("|---|---|---|---|---|---|---|")
+    for game, learners in games.items():
+        for learner, marks in learners.items():
+            mark = max(marks)
+            last, average = (marks[mark][name] for name in POLICIES)
+            cost = (
+                f"{minutes(root / game, learner):.1f}"
+                if len(last) == len(marks[min(marks)]["last"])
+                else ""
+            )
+            row = (
+                f"`{game}`",
+                learner,
+                f"{mark:,}",
+                str(len(last)),
+                cell(last),
+                cell(average),
+                cost,
+            )
+            print(f"| {' | '.join(row)} |")
+
+
+def draw(games: dict[str, dict[str, Cells]], picture: str) -> None:
+    across = min(3, len(games))
+    down = -(-len(games) // across)
+    figure, axes = plt.subplots(down, across, figsize=(4.5 * across, 3.5 * down), squeeze=False)
+    for one in axes.flat[len(games) :]:
+        one.remove()
+    for one, (game, learners) in zip(axes.flat, games.items(), strict=False):
+        for number, (learner, marks) in enumerate(learners.items()):
+            for name, line in zip(POLICIES, (":", "-"), strict=True):
+                ends = [interval(marks[mark][name]) for mark in sorted(marks)]
+                label = learner if name == "average" else None
+                means, errors = zip(*ends, strict=True)
+                at = {"fmt": line, "color": f"C{number}", "label": label}
+                one.errorbar(sorted(marks), means, errors, marker="o", ms=3, capsize=2, **at)
+        one.set(title=game, xlabel="decisions", ylabel="exploitability", xscale="log", yscale="log")
+        one.legend(fontsize=8)
+    figure.suptitle("averages, and last policies (dotted)")
+    figure.tight_layout()
+    figure.savefig(picture, dpi=110)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", metavar="RUNS", type=pathlib.Path)
+    parser.add_argument("picture", metavar="PICTURE", nargs="?")
+    words = parser.parse_args()
+    every = {path.name: read(path) for path in sorted(words.runs.iterdir()) if path.is_dir()}
+    found = {game: learners for game, learners in every.items() if learners}
+    print_table(found, words.runs)
+    draw(found, words.picture or str(words.runs / "exploitability.png"))
