@@ -83,7 +83,7 @@ from stratkit.models.trained_network import TrainedNetwork
 from stratkit.notation.actions import actions_of
 from stratkit.players.factory import open_player
 from stratkit.players.player import Player, Views
-from stratkit.players.registry import NETWORK, parse_player
+from stratkit.players.registry import parse_player
 from stratkit.players.scripted.sight import BEATS, Ground
 from stratkit.terminal import aligned
 
@@ -373,7 +373,7 @@ class Lab:
     """A network and its games, by opponent: (game, side), with the PLAYER that the opponent is."""
 
     def __init__(self, player: str, name: str, files: Sequence[str]) -> None:
-        self.network = stratkit.load(player)
+        self.player, self.network = player, stratkit.load(player)
         self.game = self.network.game
         variant(self.game.name)
         self.ground = Ground(self.game)
@@ -404,7 +404,7 @@ def habit(lab: Lab, name: str, most: int, times: int) -> list[list[str]]:
         spec, got = lab.specs[against], []
         if times:
             got = [tried(some, lab.itself, lab.open(spec), moves, times)]
-        if times and parse_player(spec).kind is not NETWORK:
+        if times and parse_player(spec).spec != lab.player:
             got.append(tried(some, lab.itself, lab.itself, moves, times))
         both = got if len(got) == 2 else 2 * got or [[], []]
         rows.append(report(some, (against, str(len(games))), both))

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from running import ROOT
-from stratkit.engine.stratego import BOMB, MARSHAL, MINER, PIECE, REVEALED, SIDE, SPY
+from stratkit.engine.stratego import BOMB, MARSHAL, MINER, MOVED, PIECE, REVEALED, SIDE, SPY
 from stratkit.errors import InputError
 
 script = SimpleNamespace(**runpy.run_path(str(ROOT / "examples/players/losses.py")))
@@ -31,6 +31,7 @@ def lost(*boards: tuple[int, ...], moves: str, points: float = -1.0) -> SimpleNa
     log = SimpleNamespace(
         moves=bytes(int(digit) for word in moves.split() for digit in word),
         returns=(points, -points),
+        variant=SimpleNamespace(width=len(boards[0]), height=1),
     )
     played = SimpleNamespace(boards=[bytes(board) for board in boards], log=log)
     return script.losses(played, 0)  # type: ignore[no-any-return]
@@ -62,6 +63,20 @@ def test_a_spy_takes_a_marshal() -> None:
     scout = foe(2), foe(2, known=True)
     assert not lost((own(SPY), 0, scout[0]), (0, own(SPY), scout[0]), (0, scout[1], 0),
                     moves="01 21").spy  # fmt: skip
+
+
+def test_probes_and_steps_and_what_public_knowledge_expects() -> None:
+    """A bomb and a spy among four hidden pieces, of which one has moved; three may be the spy."""
+    rest = (foe(BOMB), foe(2), foe(4) | MOVED)
+    attack = lost((own(GENERAL), foe(SPY), *rest), (0, own(GENERAL), *rest), moves="01")
+    assert (attack.probes.times, attack.probes.met) == (1, 0)
+    assert attack.probes.expected == pytest.approx(1 / 3) and attack.steps.times == 0
+    marshal = own(MARSHAL) | REVEALED
+    step = lost((marshal, 0, foe(SPY), *rest), (0, marshal, foe(SPY), *rest), moves="01")
+    assert (step.steps.times, step.steps.met, step.probes.times) == (1, 1, 0)
+    assert step.steps.expected == pytest.approx(2 / 9)
+    known = foe(SPY, known=True)
+    assert lost((marshal, 0, known, *rest), (0, marshal, known, *rest), moves="01").steps.times == 0
 
 
 def test_a_miner_that_is_left() -> None:
@@ -108,7 +123,7 @@ def test_a_match() -> None:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         script.main("A", games)
-    head, row = out.getvalue().splitlines()
+    head, row, *_ = out.getvalue().splitlines()
     assert head.split() == list(script.HEAD) and row.split()[:5] == ["B", "2", "2", "0", "0"]
     with pytest.raises(InputError, match="no game of a player of this name"):
         script.main("C", games)
