@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from typing import Any
 
@@ -195,6 +196,21 @@ def shown(page: pathlib.Path) -> Records:
     found = json.loads(text)["games"][0]["analysis"]
     assert isinstance(found, list)
     return found
+
+
+def test_an_interruption_leaves_a_file_too(tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "part.jsonl"
+    command = [sys.executable, "-m", "stratkit.cli.analyse", *EASY, GSN, "-o", out]
+    with subprocess.Popen(command, stderr=-1, text=True, cwd=ROOT) as process:
+        assert process.stderr
+        while not any(part.stat().st_size for part in tmp_path.iterdir()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.read() == "analyse: terminated\n"
+    assert process.returncode == 143
+    header, *records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert header["stratkit"] == "analysis" and len(records) == len(of("ply", records)) < 71
 
 
 def test_an_interruption_leaves_lines_and_a_page(tmp_path: pathlib.Path) -> None:
