@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from typing import Any
 
@@ -197,6 +198,21 @@ def shown(page: pathlib.Path) -> Records:
     return found
 
 
+def test_an_interruption_leaves_a_file_too(tmp_path: pathlib.Path) -> None:
+    out = tmp_path / "part.jsonl"
+    command = [sys.executable, "-m", "stratkit.cli.analyse", *EASY, GSN, "-o", out]
+    with subprocess.Popen(command, stderr=-1, text=True, cwd=ROOT) as process:
+        assert process.stderr
+        while not any(part.stat().st_size for part in tmp_path.iterdir()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.read() == "analyse: terminated\n"
+    assert process.returncode == 143
+    header, *records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert header["stratkit"] == "analysis" and len(records) == len(of("ply", records)) < 71
+
+
 def test_an_interruption_leaves_lines_and_a_page(tmp_path: pathlib.Path) -> None:
     page = tmp_path / "part.html"
     command = [sys.executable, "-m", "stratkit.cli.analyse", *EASY, GSN, "--page", page]
@@ -366,3 +382,101 @@ def test_a_game_for_itself(played: Played) -> None:
     one = GameAnalyst(read_player("barrage-easy"))
     first = list(one.records(played.log, 1, (5, 6)))
     assert list(one.records(played.log, 1, (5, 6))) == first
+
+
+# ---- for other programs ----
+
+
+def asked(*requests: Any, options: tuple[str, ...] = EASY) -> Records:
+    """What is answered to these lines."""
+    lines = [one if isinstance(one, str) else json.dumps(one) for one in requests]
+    done = run("analyse", "--serve", *options, stdin="\n".join(lines).encode())
+    assert (done.status, done.err) == (0, ""), done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def game() -> dict[str, Any]:
+    record = json.loads(fenfs("convert", "--to", "games", GSN)[1].splitlines()[1])
+    return {"game": "barrage", "setups": record["setups"], "moves": record["moves"]}
+
+
+def test_requests_get_what_analyse_writes(records: Records, game: dict[str, Any]) -> None:
+    plies = {"plies": [FIRST, LAST], "mistakes": True}
+    answers = asked({"id": "a", **game, **plies}, {"id": 7, **game, "plies": [1, 2]})
+    mine = [one for one in answers if one["id"] == "a"]
+    plain = [{k: v for k, v in one.items() if k not in ("game", "id")} for one in mine]
+    told = [{k: v for k, v in one.items() if k != "game"} for one in records[1:]]
+    for one in (plain[-1], told[-1]):  # a request has no names and no ending
+        one.pop("ending")
+        for side in ("red", "blue"):
+            one[side].pop("player")
+    assert plain == told
+    assert [one["kind"] for one in answers if one["id"] == 7] == ["ply", "ply", "game"]
+    assert answers[-1]["id"] == "a"  # the shorter one did not wait for the longer one
+
+
+def test_a_position_gets_one_answer(analyst: Analyst) -> None:
+    line = (ROOT / "formats/samples/barrage.fenfs").read_text().splitlines()[4]
+    [answer] = asked({"id": 1, "game": "barrage", "fenfs": line})
+    assert (answer["id"], answer["kind"]) == (1, "ply") and "loss" not in answer
+    assert answer["moves"][0]["value"] == answer["value"]
+
+
+def test_a_faulty_request_is_answered_with_its_id(game: dict[str, Any]) -> None:
+    faults = (
+        ("{", None, "not JSON: "),
+        ("[1]", None, "a request is an object with an id, a text or a whole number"),
+        ({"id": 2.5}, 2.5, "a request is an object with an id"),
+        ({"id": "x"}, "x", "game must be a text: 'None'"),
+        ({"id": 1, "ply": 4}, 1, "no such field: 'ply'"),
+        ({"id": 1, "fenfs": "x"}, 1, "x"),
+        ({"id": 1, **game, "setups": ["A"]}, 1, "setups are two texts, red's and blue's"),
+        ({"id": 1, **game, "setups": ["A", "B"]}, 1, "'A'"),
+        ({"id": 1, **game, "moves": "A4A5 Z9Z8"}, 1, "move 2: not a move: 'Z9Z8'"),
+        ({"id": 1, **game, "moves": "A4A5 A4A5"}, 1, "illegal move"),
+        ({"id": 1, **game, "plies": [1]}, 1, "plies are two whole numbers"),
+        ({"id": 1, **game, "game": "duel"}, 1, "duel"),
+        ({"id": 1, **game, "game": "chess"}, 1, "is no variant of Stratego"),
+    )
+    answers = asked(*(request for request, _, _ in faults))
+    assert len(answers) == len(faults)
+    for answer, (request, id_, what) in zip(answers, faults, strict=True):
+        assert (answer["id"], answer["kind"]) == (id_, "error"), request
+        assert what in answer["error"], answer
+
+
+def test_a_client_that_goes_away_is_no_fault(game: dict[str, Any]) -> None:
+    command = [sys.executable, "-m", "stratkit.cli.analyse", "--serve", *EASY]
+    pipes = {"stdin": -1, "stdout": -1, "stderr": -1}
+    with subprocess.Popen(command, text=True, cwd=ROOT, **pipes) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write(json.dumps({"id": 1, **game}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["ply"] == 1  # at once: stdin is still open
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == -signal.SIGPIPE
+
+
+def test_serve_needs_no_games() -> None:
+    for arguments, what in (
+        (["--serve", GSN], "--serve reads stdin and writes stdout: no GAMES, --page or -o"),
+        ([], "GAMES are needed, or --serve"),
+    ):
+        done = run("analyse", *arguments)
+        assert (done.status, done.error_line) == (2, f"analyse: {what}")
+
+
+def test_the_example_of_a_client(tmp_path: pathlib.Path) -> None:
+    games = tmp_path / "g.jsonl"
+    players = ("random", "name=r,random", "--game", "barrage", "-n", 2, "--seed", 1)
+    assert run("match", *players, "--max-plies", 6, "-o", games).status == 0
+    script = ROOT / "examples/analysis_client.py"
+    serving = f"{sys.executable} -m stratkit.cli.analyse {' '.join(EASY)}"
+    command = [sys.executable, script, games, "--command", serving]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    found = re.findall(
+        r"^game (\d), ply \d: (red|blue) played \w+, rather \w+: ", done.stdout, re.M
+    )
+    assert sorted(found) == [(n, side) for n in "12" for side in ("blue", "red")]

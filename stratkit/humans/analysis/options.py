@@ -22,6 +22,7 @@ class AnalyseOptions:
     selection: Selection
     plies: tuple[int, int] | None = usage("--plies RANGE", "Only these plies of each game.")
     page: str | None = usage("--page FILE", "Also make an HTML page to learn from.")
+    serve: bool = usage("--serve", "Answer requests, JSON lines from stdin, on stdout.")
     threads: int = usage(
         "--threads N", "Threads of the network (default: 1).", whole(1, 256), default=1
     )
@@ -30,5 +31,9 @@ class AnalyseOptions:
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
+        if self.serve and (self.inputs or self.page is not None or self.output != "-"):
+            raise UsageError("--serve reads stdin and writes stdout: no GAMES, --page or -o")
+        if not self.serve and not self.inputs:
+            raise UsageError("GAMES are needed, or --serve")
         if self.page == "-" == self.output:
             raise UsageError("the page cannot go where the records go: name a file")

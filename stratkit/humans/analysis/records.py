@@ -66,12 +66,23 @@ class GameAnalyst:
         for at in range(0, len(chosen), TOGETHER):
             some = chosen[at : at + TOGETHER]
             for turn, judged in zip(some, self.analyst.judge(some), strict=True):
-                played = _played(self.analyst, judged, log, turn.ply)
-                found.append(_ply(self.analyst, judged, turn.ply, played) | {"game": number})
+                found.append({"game": number, **self.record(judged, turn.ply, log)})
                 yield found[-1]
-        mistakes = self._mistakes(log, turns, found)
-        yield from ({**one, "game": number} for one in mistakes)
-        yield {"kind": "game", "game": number, **summary(log, found, mistakes)}
+        yield from ({"game": number, **one} for one in self.ending(log, turns, found))
+
+    def record(self, judged: Judgement, ply: int, log: Log | None = None) -> Record:
+        """That of a ply of a game, or of a position."""
+        if log is None:
+            return position_record(self.analyst, judged, ply)
+        return _ply(self.analyst, judged, ply, _played(self.analyst, judged, log, ply))
+
+    def ending(
+        self, log: Log, turns: Sequence[Turn], found: Sequence[Record], mistakes: bool = True
+    ) -> Iterator[Record]:
+        """Those that follow the plies: of the mistakes, if they are wanted, and of the game."""
+        told = self._mistakes(log, turns, found) if mistakes else []
+        yield from told
+        yield {"kind": "game", **summary(log, found, told)}
 
     def _mistakes(self, log: Log, turns: Sequence[Turn], found: Sequence[Record]) -> list[Record]:
         """The largest of each side. Which they are is decided by one search, and how large by

@@ -68,6 +68,7 @@ def run_analysis(
     use_threads(options.threads)
     tally, pages = FaultTally(warn), list[Shown]()
     analysts = Analysts(options.by, read)
+    ended: BaseException | None = None
     with open_output(options.output, options.force) as out:
         try:
             for game in _games(options, tally):
@@ -76,10 +77,15 @@ def run_analysis(
                     tally.passed()
                 except InputError as error:
                     tally.fault(replace_file(error, game.raw.name))
-        finally:
-            if options.page is not None and pages:
-                with open_output(options.page, options.force) as page:
-                    page.write(replay_page(pages))
+        except BaseException as error:  # a signal, perhaps: what there is stays
+            if not pages:
+                raise
+            ended = error
+    if options.page is not None and pages:
+        with open_output(options.page, options.force) as page:
+            page.write(replay_page(pages))
+    if ended:
+        raise ended
     if not tally.sound and not tally.faults:
         raise InputError(NO_GAME)
     return tally.status

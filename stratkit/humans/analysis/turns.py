@@ -98,8 +98,8 @@ class Turns:
 
 
 def _known(log: Log) -> Mapping[str, int]:
-    """The rules by which a game was played; none where nobody knows. A record that was made of a log
-    has no rule in force: its players had some."""
+    """The rules by which a game was played; none where nobody knows. A record of a log has no
+    rule in force: its players had some."""
     return log.rules if log.rules and any(log.rules.values()) else {}
 
 

@@ -1,0 +1,45 @@
+"""Asks `analyse --serve` about games: `analysis_client.py GAMES.jsonl`.
+
+Sends all games of a file of game records at once, and prints each side's worst ply as soon as a
+game is done. A site or a graphical program talks to stratkit in the same way.
+"""
+
+import argparse
+import json
+import subprocess
+from typing import Any
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("games", metavar="GAMES.jsonl")
+parser.add_argument("--command", default="analyse", help="how to start it (default: analyse)")
+asked = parser.parse_args()
+with open(asked.games, encoding="utf-8") as lines:
+    header, *records = (json.loads(line) for line in lines)
+requests = [
+    {"id": number, "game": header["game"], "setups": one["setups"], "moves": one["moves"]}
+    for number, one in enumerate(records, 1)
+]
+server = subprocess.Popen(
+    [*asked.command.split(), "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+)
+assert server.stdin and server.stdout
+for request in requests:
+    server.stdin.write(json.dumps(request) + "\n")
+server.stdin.close()  # it ends when it has answered all
+worst: dict[tuple[int, str], dict[str, Any]] = {}
+for line in server.stdout:
+    answer = json.loads(line)
+    if answer["kind"] == "error":
+        print(f"game {answer['id']}: {answer['error']}")
+    elif answer["kind"] == "ply":
+        key = answer["id"], answer["side"]
+        worst[key] = max(worst.get(key, answer), answer, key=lambda ply: float(ply["loss"]))
+    elif answer["kind"] == "game":
+        for side in ("red", "blue"):
+            if ply := worst.get((answer["id"], side)):
+                best = ply["moves"][0]["move"]
+                print(
+                    f"game {answer['id']}, ply {ply['ply']}: {side} played {ply['move']}, "
+                    f"rather {best}: {ply['loss']:.2f} +- {ply['loss_error'] or 0:.2f}"
+                )
+raise SystemExit(server.wait())
