@@ -96,6 +96,10 @@ class MatchOptions:
         "--explain FILE", "Log to FILE how the networks' moves come about; - is stdout."
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
+    from_game: str | None = usage(
+        "--from-game GAMES.jsonl:GAME:PLY",
+        "A person goes on from this ply of a game of a record, on either side in turn.",
+    )
     browser: bool = usage(
         "--browser", "A person plays in a browser; stdout tells the address of the page."
     )
@@ -117,6 +121,7 @@ class MatchOptions:
     def front_end(self) -> str | None:
         """The option, if any, that says how a person plays."""
         given = {
+            "--from-game": self.from_game is not None,
             "--browser": self.browser,
             "--port": self.port,
             "--style": self.style,
