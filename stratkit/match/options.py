@@ -92,6 +92,9 @@ class MatchOptions:
         "--resume",
         "Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
     )
+    log_every: int | None = usage(
+        "--log-every N", "Say every N games how the match stands, for log files.", whole(1)
+    )
     explain: str | None = usage(
         "--explain FILE", "Log to FILE how the networks' moves come about; - is stdout."
     )

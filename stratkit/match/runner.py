@@ -133,6 +133,8 @@ class _Match:
                     if board.add_new(record):
                         writer.write(record)
                         seats.ended(record)
+                        if options.log_every and board.done % options.log_every == 0:
+                            self.table.log()
                     if board.decision is not None:
                         return True
                 self.table.draw()
