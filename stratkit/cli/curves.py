@@ -34,6 +34,9 @@ ELO = "eval/elo"
     "Draw means of N neighbouring lines; 1: every line (default: a 25th of the shortest).",
     whole(1, 10**6),
 )
+@option("--band", "Draw the mean and the range of the RUNs, instead of a line for each.")
+@option("--log", "Let the axis up be logarithmic.")
+@option("--robust", "Let the axis up leave out the lowest and highest hundredth of the values.")
 @option("-o, --output FILE", "Draw into FILE.png or FILE.svg; - is stdout.", required=True)
 @option("-f, --force", "Overwrite FILE if it exists.")
 def command(
@@ -41,6 +44,9 @@ def command(
     fields: tuple[str, ...],
     over: str | None,
     smooth: int | None,
+    band: bool,
+    log: bool,
+    robust: bool,
     output: str,
     force: bool,
 ) -> None:
@@ -65,7 +71,9 @@ def command(
             raise InputError("no usual metric to draw: choose with --field", file=runs[0])
     curves.check_fields(histories, fields)
     with open_output(output, force, binary=True) as stream:
-        curves.plot(histories, fields, stream, form, over or "step", smooth)
+        curves.plot(
+            histories, fields, stream, form, over or "step", smooth, curves.Look(band, log, robust)
+        )
 
 
 def main() -> NoReturn:

@@ -67,6 +67,10 @@ class EpisodeArrays:
         """
         return _replay(self.game, self.episodes[games])
 
+    def __repr__(self) -> str:
+        games, actions = len(self.games["number"]), len(self.actions["action"])
+        return f"<EpisodeArrays of {self.game.name}: {games} games, {actions} actions>"
+
 
 @checked
 def read_episodes(*paths: StrPath) -> EpisodeArrays:

@@ -12,6 +12,8 @@ browser.py            the page, as a front end
 page_server.py        serves the page to one person
 page_connections.py   what others may take of that server: little
 scenes.py             what a person may know, as JSON for the page
+lead.py               goes on from a ply of a game that others have played
+words.py              what was said and played in a match that goes on, and taken back
 move_log.py           the log that people read
 replayed_opponent.py  what an opponent has played is played again when a match is resumed
 """

@@ -21,7 +21,9 @@ from stratkit.notation.replay_page import board_parts, replay_page
 from stratkit.players.player import Explanation
 
 # What the page says; what names a file is no word here.
-WORDS = re.compile(r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|save", re.A)
+WORDS = re.compile(
+    r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|undo|save", re.A
+)
 LONG_POLL_S = (
     20.0  # seconds until the page, which waits for something new, is told that it should wait
 )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from stratkit.errors import InputError, UsageError, error_context, printable
-from stratkit.regular import open_regular
+from stratkit.errors import UsageError, error_context, printable
+from stratkit.humans.words import Words
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader
 
 WORDS = ".said"  # the file beside the record with what the person said, and the other one played
-PLAYED = "> "  # before an action of the other one, which no word of a person begins with
-_KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
-_TORN = re.compile("[0-9]{1,18}( |$)")
 
 
 class PersonOptions(Protocol):
@@ -44,6 +40,10 @@ class PersonOptions(Protocol):
     @property
     def resume(self) -> bool:
         """Whether to go on with the record."""
+
+    @property
+    def from_game(self) -> str | None:
+        """The ply of a game of a record from which to go on."""
 
     @property
     def browser(self) -> bool:
@@ -80,6 +80,15 @@ def find_person(
         return None
     if len(people) > 1 or len(contestants) > 2:
         raise UsageError("human plays against one other player")
+    if options.from_game is not None:
+        from stratkit.engine import Game
+        from stratkit.humans.lead import lead_of
+        from stratkit.players.player import Player
+
+        assert options.game
+        if not all(isinstance(player, Player) for player in found):
+            raise UsageError("--from-game is for games against a player of stratkit's own")
+        lead_of(options.from_game, Game(options.game))  # before a record is made
     if options.record == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
     return people[0]
@@ -114,12 +123,13 @@ def _browser(
 ) -> Iterator[FrontEnd]:
     from stratkit.humans.browser import Browser
     from stratkit.humans.human import HumanPlayer
-    from stratkit.players.player import Explainer
+    from stratkit.players.player import Explainer, Player
 
     [other] = [contestant for contestant in contestants if contestant.player is not person]
     games = (options.games or 0) + (options.games or 0) % 2
     hints = isinstance(other.player, Explainer) and isinstance(person, HumanPlayer)
     match = {"against": printable(other.name), "of": options.game, "games": games, "hints": hints}
+    match["undoes"] = isinstance(other.player, Player) and isinstance(person, HumanPlayer)
     browser, failed = Browser(match, _write), True
     browser.open(options.port or 0)
     try:
@@ -127,6 +137,16 @@ def _browser(
         failed = False
     finally:
         browser.close(failed)
+
+
+@dataclass(frozen=True)
+class Seats:
+    """Who plays; what tells the person that a game has ended; how often it took back a move of a
+    game, and how many of its plies another game had."""
+
+    players: list[Any]
+    ended: Callable[[GameRecord], None] = lambda record: None
+    helped: Callable[[int], tuple[int, int]] = lambda number: (0, 0)
 
 
 @contextlib.contextmanager
@@ -137,14 +157,13 @@ def seated(
     header: RecordHeader,
     options: PersonOptions,
     say: Callable[[str], None],
-) -> Iterator[tuple[list[Any], Callable[[GameRecord], None]]]:
-    """Seats the person, if there is one, at the front end; yields who plays, and what tells the
-    person how a game ended. What the person says and the other one plays is kept beside the record
-    until all games are played: it leads to where the match was left. A person who leaves ends the
-    context."""
+) -> Iterator[Seats]:
+    """Seats the person, if there is one, at the front end. What the person says and the other one
+    plays is kept beside the record until all games are played: it leads to where the match was
+    left. A person who leaves ends the context."""
     players = [contestant.player for contestant in contestants]
     if person is None or front is None:
-        yield players, lambda record: None
+        yield Seats(players)
         return
     from stratkit.humans.replayed_opponent import ReplayedOpponent
     from stratkit.humans.session import Saved, Session
@@ -156,20 +175,11 @@ def seated(
     # which cannot be led to where the game was left.
     kept = isinstance(other, Player) and not is_special(options.record)
     path = options.record + WORDS if kept else os.devnull
-    said, played = read_words(path)
-    if not options.resume and path != os.devnull:
-        said, played = {}, {}
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)  # of an earlier match: it holds nothing but words
-    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words:
-
-        def keep(number: int, word: str) -> None:
-            words.write(f"{number} {word}\n")
-            words.flush()
-
-        def keep_played(number: int, action: int) -> None:
-            keep(number, f"{PLAYED}{action}")
-
+    words = Words(path)
+    words.read()  # also of an earlier match: it holds nothing but words
+    if not options.resume:
+        words.forget()
+    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
         suggest = _suggester(header.game, contestants[1 - me].spec)
 
         def end(record: GameRecord) -> None:
@@ -180,15 +190,31 @@ def seated(
                 front.tell(advice)
 
         hints = [player.explain for player in players if isinstance(player, Explainer)]
-        person.sit_down(Session(front, said, keep, hints[0] if hints else None, path))
+        ours = isinstance(other, Player)
+        person.sit_down(
+            Session(front, words.said, words.say, hints[0] if hints else None, path, undoes=ours)
+        )
         if isinstance(other, Player):
-            players[1 - me] = ReplayedOpponent(other, played, keep_played, path)
+            players[1 - me] = ReplayedOpponent(other, words.played, words.play, path)
+        if options.from_game is not None:
+            _lead(options.from_game, header, words, me)
         try:
-            yield players, end
+            yield Seats(
+                players, end, lambda number: (words.undone[number], words.led.get(number, 0))
+            )
         except Saved:
             return
-    if path != os.devnull:
-        os.unlink(path)
+    words.forget()
+
+
+def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:
+    """Leads the games that have not begun to the ply that `text` names."""
+    from stratkit.engine import Game
+    from stratkit.humans.lead import lead_of
+
+    lead = lead_of(text, Game.stored(header.game, header.rules))
+    for number in range(header.games):
+        words.lead(number, lead.plies, *lead((number + me) % 2))
 
 
 def _suggester(game: str, spec: str) -> Callable[[float], str | None]:
@@ -231,32 +257,6 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     log = log_of(RawRecord(file=told, header=header, record=record))
     [played] = play_out([(told, log)], boards=True)
     return Ended(record.number, side, told, Shown(played, told, log.ending))
-
-
-def read_words(path: str) -> tuple[dict[int, list[str]], dict[int, list[int]]]:
-    """What was said in each game, and the actions that the other one played; an unterminated last
-    line is left out. `InputError`: the file holds something else, or is a link."""
-    said: dict[int, list[str]] = {}
-    played: dict[int, list[int]] = {}
-    if path == os.devnull:
-        return said, played
-    if os.path.islink(path):
-        raise InputError("a symbolic link, where words of a person are kept", file=path)
-    try:
-        with io.TextIOWrapper(open_regular(path), encoding="utf-8") as stream:
-            for line in stream:
-                found = _KEPT.fullmatch(line)
-                if found and found[2]:
-                    played.setdefault(int(found[1]), []).append(int(found[2]))
-                elif found:
-                    said.setdefault(int(found[1]), []).append(found[3])
-                elif line.endswith("\n") or not _TORN.match(line):
-                    raise InputError("not a word of a game", file=path, text=line.rstrip("\n"))
-    except FileNotFoundError:
-        pass
-    except UnicodeDecodeError:
-        raise InputError("not the words of a person: not UTF-8", file=path) from None
-    return said, played
 
 
 def _write(text: str) -> None:

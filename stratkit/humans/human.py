@@ -29,7 +29,8 @@ from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
-from stratkit.humans.session import MISFIT, RESIGN, Saved, Session
+from stratkit.humans.session import MISFIT, RESIGN, Saved, Session, Undone
+from stratkit.humans.words import UNDO
 from stratkit.notation.setups import parse_setup, read_setups, setup_text
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.factory import check_board
@@ -38,7 +39,7 @@ from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
-MOVE_WORDS = ("moves", "board", "help", "save", "resign")
+MOVE_WORDS = ("moves", "board", "help", "save", "resign", UNDO)
 
 Setup = npt.NDArray[np.uint8]
 
@@ -213,6 +214,8 @@ class HumanPlayer(Player):
             front.show(turn)
         elif lower == "save":
             raise Saved
+        elif lower == UNDO:
+            self._undo(turn.game)
         elif lower in ("help", ""):
             front.help(turn)
         else:
@@ -254,6 +257,15 @@ class HumanPlayer(Player):
         return type_ == SCOUT and straight and not any(cells[at] for at in between[1:])
 
     # ---- what is said ----
+
+    def _undo(self, game: int) -> None:
+        """Takes back the person's last word. `InputError`: it may not, or has said none."""
+        if not self.session.undoes:
+            raise InputError("only against a player of stratkit's own a move can be taken back")
+        if not self._words:
+            raise InputError("there is nothing to take back")
+        self.session.keep(game, UNDO)
+        raise Undone
 
     def _lines(self, scene: Offer | Turn, prompt: str) -> Iterator[str]:
         """What was said before, then what the person types before the scene."""

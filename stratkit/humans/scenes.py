@@ -19,9 +19,10 @@ from stratkit.engine.stratego import (
     TYPES,
     UNKNOWN,
     Position,
+    Variant,
 )
 from stratkit.humans.choice import SEATS, Choice
-from stratkit.humans.observed_game import Counts, Offer, Turn
+from stratkit.humans.observed_game import Counts, Offer, Ply, Turn
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.squares import move_text
 from stratkit.players.player import Explanation
@@ -54,7 +55,8 @@ def choice_scene(choice: Choice) -> dict[str, Any]:
 
 
 def turn_scene(turn: Turn) -> dict[str, Any]:
-    """The person's turn; `log` has the moves so far, [text, from, to, whether it was a fight]."""
+    """The person's turn; `log` has the moves so far, [text, from, to, whether it was a fight, its
+    notation: `A4A5`, or `A4A5 9x10`]."""
     variant, side = turn.position.variant, turn.side
     return {
         "kind": "turn",
@@ -64,7 +66,13 @@ def turn_scene(turn: Turn) -> dict[str, Any]:
         "last": turn.last,
         "new": turn.new,
         "log": [
-            [ply.told(side, variant), ply.start, ply.end, ply.enemy is not None]
+            [
+                ply.told(side, variant),
+                ply.start,
+                ply.end,
+                ply.enemy is not None,
+                _noted(ply, variant),
+            ]
             for ply in turn.plies
         ],
         "lost": {SIDES[of]: _ranks(turn.lost[of]) for of in (RED, BLUE)},
@@ -110,6 +118,11 @@ def _square(cell: int) -> dict[str, Any] | str | None:
         "name": ("a piece that has moved" if moved else "a piece") if hidden else TYPES[type_],
         "known": known,
     }
+
+
+def _noted(ply: Ply, variant: Variant) -> str:
+    move = move_text(ply.start, ply.end, variant.width)
+    return move if ply.enemy is None else f"{move} {RANKS[ply.piece]}x{RANKS[ply.enemy]}"
 
 
 def _ranks(counts: Counts) -> list[list[Any]]:

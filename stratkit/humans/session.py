@@ -21,6 +21,10 @@ class Saved(Exception):
     """The person leaves, and will go on."""
 
 
+class Undone(Exception):
+    """The person has taken back a move: its game is led to the turn before."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """A game that is over: `result` says in words how it ended for the person, who was on `side`;
@@ -61,14 +65,15 @@ MISFIT = "does not fit this game, which begins again without this file"
 @dataclass(frozen=True)
 class Session:
     """A person's place at a front end. `said`: by game, the words that were said before the match
-    was left; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the positions
-    in views; None: nobody can be asked."""
+    was left, and since; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the
+    positions in views; None: nobody can be asked. `undoes`: a move may be taken back."""
 
     front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
     keep: Callable[[int, str], None] = lambda game, word: None
     hint: Callable[[Views], list[Explanation]] | None = None
     file: str | None = None
+    undoes: bool = False
 
 
 @runtime_checkable

@@ -25,8 +25,8 @@ FILE  offers the first setup of a file    save  leave, and go on later    help  
 Or the letters of a setup, its back rank first, from your left:"""
 HELP = """A move is written like A4 A5. Other words:
 ?  the five best moves of the other player's network for you, with its value    ? all  all of them
-moves  all legal moves    board  draws it again    resign    save  leave, and go on later
-help  this"""
+moves  all legal moves    board  draws it again    resign    undo  takes back your last move
+save  leave, and go on later    help  this"""
 BEST = 5  # moves that `?` shows
 
 

@@ -28,6 +28,8 @@ OLD_NAMES = {
     "beyond": "frac_saturated",
     "w_variance": "is_weight_variance",
 }
+POINTS = 200  # of a band
+SHARES = (0.01, 0.99)  # of the values, between which a robust axis lies
 PARTS = 25  # of the shortest run, each of which is smoothed to about a point
 
 
@@ -48,6 +50,25 @@ class Run:
         x = (x - x[0]) / 3600 if over == "hours" else x
         known = ~np.isnan(y)
         return x[known], y[known]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How runs are drawn: as one `band` of all, on a `log` axis, on one that is `robust` against
+    few values far off."""
+
+    band: bool = False
+    log: bool = False
+    robust: bool = False
+
+    def scale(self, axes: Axes, values: Numbers) -> None:
+        """Scales the axis up."""
+        if self.log:
+            axes.set_yscale("symlog" if (values <= 0).any() else "log")
+        if self.robust and len(values):
+            low, high = np.quantile(values, SHARES)
+            room = 0.05 * (high - low) or 1.0
+            axes.set_ylim(low if self.log else low - room, high + room)
 
 
 def read_run(path: str) -> Run:
@@ -104,9 +125,10 @@ def plot(
     form: str = PNG,
     over: str = "step",
     width: int | None = None,
+    how: Look = Look(),
 ) -> None:
-    """A picture of each field, one above the other, with a line and a colour for each run. `width`:
-    lines that are smoothed into one; None: a 25th of the shortest run.
+    """A picture of each field, one above the other, with a line and a colour for each run, or one
+    band of all. `width`: lines that are smoothed into one; None: a 25th of the shortest run.
 
     `InputError`: an unknown field, or no matplotlib.
     """
@@ -116,13 +138,22 @@ def plot(
     figure = new_figure(8, 0.8 + 2.4 * len(fields) + 0.2 * ((len(runs) + 2) // 3))
     grid = figure.subplots(len(fields), 1, sharex=True, squeeze=False)
     for field, axes in zip(fields, grid[:, 0], strict=True):
-        for number, run in enumerate(runs):
+        drawn = [run for run in runs if field in run.numbers]
+        if how.band:
+            _draw_band(axes, drawn, field, over, width)
+        for number, run in enumerate(() if how.band else runs):
             if field in run.numbers:
                 _draw(axes, run, field, over, width, number)
+        how.scale(axes, np.concatenate([run.curve(field, over)[1] for run in drawn]))
         axes.set_ylabel(field.replace("_", " "))
         axes.grid(alpha=0.3)
     grid[-1][0].set_xlabel(over)
-    for number, run in enumerate(runs):  # one that has none of the last field is named too
+    if how.band:
+        label = f"mean and range of {len(runs)} runs"
+        grid[-1][0].plot([], [], color=_colour(0), label=label)
+    for number, run in enumerate(
+        () if how.band else runs
+    ):  # one that has none of the last field is named too
         grid[-1][0].plot([], [], _style(number), color=_colour(number), label=plain(run.name))
     legend(grid[-1][0], -0.28)
     save(figure, stream, form)
@@ -139,6 +170,17 @@ def _draw(axes: Axes, run: Run, field: str, over: str, width: int, number: int) 
     if width > 1:
         axes.plot(x, y, color=colour, alpha=0.2, linewidth=0.6)
     axes.plot(x, smooth(y, width), _style(number), color=colour, linewidth=1.6)
+
+
+def _draw_band(axes: Axes, runs: Sequence[Run], field: str, over: str, width: int) -> None:
+    """The mean of the runs and their range, where all of them are."""
+    curves = [run.curve(field, over) for run in runs]
+    first, last = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
+    at = np.linspace(first, last, POINTS)
+    rare = field.startswith(FEW)
+    values = np.stack([np.interp(at, x, y if rare else smooth(y, width)) for x, y in curves])
+    axes.fill_between(at, values.min(0), values.max(0), color=_colour(0), alpha=0.2, linewidth=0)
+    axes.plot(at, values.mean(0), color=_colour(0), linewidth=1.6)
 
 
 def _draw_interval(axes: Axes, run: Run, x: Numbers, y: Numbers, colour: str) -> None:

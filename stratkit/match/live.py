@@ -74,6 +74,12 @@ class LiveTable:
         self.clear()
         self.console.warn(text)
 
+    def log(self) -> None:
+        """Says how the match stands."""
+        self.clear()
+        self.console.say(", ".join(self._speed(time.monotonic())))
+        self.console.say(self.board.text())
+
     def clear(self) -> None:
         """Takes the table away, so that something else can be said."""
         if self.live:

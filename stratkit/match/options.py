@@ -91,10 +91,17 @@ class MatchOptions:
         "--resume",
         "Play the games that GAMES.jsonl does not have yet; what is not given is as it is there.",
     )
+    log_every: int | None = usage(
+        "--log-every N", "Say every N games how the match stands, for log files.", whole(1)
+    )
     explain: str | None = usage(
         "--explain FILE", "Log to FILE how the networks' moves come about; - is stdout."
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
+    from_game: str | None = usage(
+        "--from-game GAMES.jsonl:GAME:PLY",
+        "A person goes on from this ply of a game of a record, on either side in turn.",
+    )
     browser: bool = usage(
         "--browser", "A person plays in a browser; stdout tells the address of the page."
     )
@@ -116,6 +123,7 @@ class MatchOptions:
     def front_end(self) -> str | None:
         """The option, if any, that says how a person plays."""
         given = {
+            "--from-game": self.from_game is not None,
             "--browser": self.browser,
             "--port": self.port,
             "--style": self.style,

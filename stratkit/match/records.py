@@ -63,9 +63,11 @@ def game_record(
     note: GameNote,
     contestants: Sequence[AnyContestant] = (),
     date: str | None = None,
+    helped: tuple[int, int] = (0, 0),
 ) -> GameRecord:
     """The record of one game, in which `seats` played each side (indices of `contestants`). `date`:
-    when it ended, of a person's."""
+    when it ended, of a person's. `helped`: how often the person took back a move, and how many
+    plies were those of another game."""
     setups, moves = kit_of(game).transcript(episode.actions)
     returns = tuple(float(value) for value in episode.returns)
     return GameRecord(
@@ -83,6 +85,8 @@ def game_record(
         times=note.times,
         drawn=_drawn(contestants, episode.number, seats),
         date=date,
+        undone=helped[0] or None,
+        led=helped[1] or None,
     )
 
 

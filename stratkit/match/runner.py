@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.errors import counted, error_context
 from stratkit.humans import move_log
-from stratkit.humans.front_end import find_person, open_front_end, seated
+from stratkit.humans.front_end import Seats, find_person, open_front_end, seated
+from stratkit.humans.session import Undone
 from stratkit.match.contestants import open_contestants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
@@ -22,13 +21,9 @@ from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
 from stratkit.setups.given import read_openings
 from stratkit.storage.atomic import is_special
-from stratkit.storage.records import GameRecord, RecordWriter
+from stratkit.storage.records import RecordWriter
 from stratkit.storage.streams import STDOUT
 from stratkit.threads import use_threads
-
-if TYPE_CHECKING:
-    from stratkit.players.player import Player
-    from stratkit.ucc.process import Program
 
 NOT_PLAYED, FAULTS, H0_ACCEPTED, UNDECIDED = 1, 1, 3, 4  # exit statuses
 
@@ -88,8 +83,8 @@ class _Match:
                 self.person, front, contestants, header, options, self.console.say
             ) as seats:
                 try:
-                    self._play(*seats, writer)
-                    finished = True
+                    while not finished:
+                        finished = self._play(seats, writer)
                 except BaseException:
                     self.table.clear()
                     if self.board.done:
@@ -105,39 +100,46 @@ class _Match:
 
     def _play(
         self,
-        players: Sequence[Player | Program],
-        ended: Callable[[GameRecord], None],
+        seats: Seats,
         writer: RecordWriter,
-    ) -> None:
-        """Plays what is missing, until that is all or the test is decided. `ended` is called with
-        each game that is in the file."""
+    ) -> bool:
+        """Plays what is missing, until that is all or the test is decided. False: a person has
+        taken back a move, and the rest is to be played."""
         board, options = self.board, self.options
         board.remaining = len(self.schedule) - len(writer.done)
         if board.decision is not None:
-            return
+            return True
         games = MatchGames(
             self.game,
             self.schedule,
-            players,
+            seats.players,
             board.names,
             options,
             1 if self.person else options.slots,
             self.table.warn,
             alone=self.person is not None,
         )
-        with contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds:
+        with (
+            contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds,
+            contextlib.suppress(Undone),
+        ):
             for finished in rounds:
-                for episode, seats, plies in finished or ():
+                for episode, sides, plies in finished or ():
                     assert finished is not None
                     note = finished.notes.get(episode.number, GameNote())
-                    here = self.game, self.schedule, episode, seats, plies, note
-                    record = game_record(*here, self.contestants, self._date())
+                    here = self.game, self.schedule, episode, sides, plies, note
+                    helped = seats.helped(episode.number)
+                    record = game_record(*here, self.contestants, self._date(), helped)
                     if board.add_new(record):
                         writer.write(record)
-                        ended(record)
+                        seats.ended(record)
+                        if options.log_every and board.done % options.log_every == 0:
+                            self.table.log()
                     if board.decision is not None:
-                        return
+                        return True
                 self.table.draw()
+            return True
+        return False
 
     def _date(self) -> str | None:
         """When a game of a person ends; others give the same bytes whenever they are played."""

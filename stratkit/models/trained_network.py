@@ -67,6 +67,10 @@ class TrainedNetwork:
         with self._readable():
             return self.evaluator.values(observations)
 
+    def __repr__(self) -> str:
+        name = os.path.basename(self.file)
+        return f"<TrainedNetwork {name}: {self.net} of step {self.step}, for {self.game.name}>"
+
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
         """`ValueError`: a network looks up what an observation cannot hold."""

@@ -9,6 +9,19 @@ class Board {
     static MARGIN = 24;  // with the names of files and ranks
     static FILES = "ABCDEFGHIK";
 
+    // A symbol for each rank, lines in a box of 14 x 8 around (0, 0).
+    static SYMBOLS = {
+        F: "M-3 4V-4L4 -1.5L-3 1", B: "M0 -2a3 3 0 1 0 .01 0zM1 -2Q1 -5 4 -4",
+        S: "M-6 0Q0 -5.5 6 0Q0 5.5 -6 0zM-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0",
+        2: "M-6 0H5M2 -3L5 0L2 3", 3: "M-5 -1Q0 -5.5 5 -1M0 -3V4",
+        ...Object.fromEntries([4, 5, 6].map((rank, more) => [rank, Array.from({length: more + 1},
+            (_, at) => `M-5 ${2 + 1.5 * more - 3 * at}L0 ${-1 + 1.5 * more - 3 * at}L5 ${2 + 1.5 * more - 3 * at}`)
+            .join("")])),
+        ...Object.fromEntries([7, 8, 9, 10].map((rank, more) => [rank, Array.from({length: more + 1},
+            (_, at) => `M${7 * at - 3.5 * more} -2.5l.8 1.7 1.7 .8 -1.7 .8 -.8 1.7 -.8 -1.7 -1.7 -.8 1.7 -.8z`)
+            .join("")])),
+    };
+
     // Draws into `svg`, an <svg> element. `squares` has an element for each square, A1 first, whose
     // data-square is its name; what listens to them goes on when the board is drawn again.
     constructor(svg, width, height) {
@@ -33,12 +46,15 @@ class Board {
         return made;
     }
 
-    // A piece around the point (0, 0).
+    // A piece around the point (0, 0): rank and symbol; red ones are square, blue ones round.
     static piece({side, text, known}) {
         const group = Board.shape("g", {class: `piece ${side}${known ? " known" : ""}`});
         const half = .4 * Board.SIZE, size = 2 * half;
-        const box = {x: -half, y: -half, width: size, height: size, rx: .12 * Board.SIZE};
-        group.append(Board.shape("rect", box), Board.shape("text", {dy: ".35em"}, text));
+        const rx = (side === "red" ? .08 : .3) * Board.SIZE;
+        const box = {x: -half, y: -half, width: size, height: size, rx};
+        const symbol = Board.SYMBOLS[text];
+        group.append(Board.shape("rect", box), Board.shape("text", {dy: symbol ? ".12em" : ".35em"}, text));
+        if (symbol) group.append(Board.shape("path", {d: symbol, class: "symbol", transform: "translate(0 11)"}));
         return group;
     }
 
@@ -103,16 +119,16 @@ class Board {
                 this.labels.append(label(x, this.place(width * rank)[1], rank + 1));
     }
 
-    // The arrow ends at the piece that it points to, so that the rank can be read.
+    // The arrow lies between the ranks of both squares, so that they can be read.
     point(from, to) {
         const [x, y] = this.place(from), [endX, endY] = this.place(to);
         const length = Math.hypot(endX - x, endY - y), [right, down] = [(endX - x) / length,
                                                                         (endY - y) / length];
-        const tip = length - .42 * Board.SIZE, neck = tip - 16;
+        const start = .29 * Board.SIZE, tip = length - start, neck = tip - 11;
         const at = (along, aside) => `${x + along * right - aside * down} ` +
                                      `${y + along * down + aside * right}`;
         this.arrow.append(
-            Board.shape("path", {d: `M${at(0, -3)}L${at(neck, -3)}L${at(neck, -9)}L${at(tip, 0)}` +
-                                    `L${at(neck, 9)}L${at(neck, 3)}L${at(0, 3)}z`}));
+            Board.shape("path", {d: `M${at(start, -3)}L${at(neck, -3)}L${at(neck, -8)}L${at(tip, 0)}` +
+                                    `L${at(neck, 8)}L${at(neck, 3)}L${at(start, 3)}z`}));
     }
 }

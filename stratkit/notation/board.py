@@ -11,6 +11,7 @@ from stratkit.arguments import checked
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.engine.game import Game
 from stratkit.engine.stratego import BLUE, RED, Position
+from stratkit.errors import InputError
 from stratkit.notation.actions import transcript
 from stratkit.notation.fenfs import OBSERVER, complete, fenfs_of, parse_fenfs
 from stratkit.notation.setups import parse_setup
@@ -78,7 +79,11 @@ class Board(Arbiter):
 
     @property
     def legal_moves(self) -> list[str]:
-        """The legal moves in the order of their squares; none before the setups are complete."""
+        """The legal moves in the order of their squares. Raises `InputError` before the setups are
+        complete."""
+        if self.deploying:
+            how = "board.place(SETUP) for red, then for blue, or Board(VARIANT, setups=(RED, BLUE))"
+            raise InputError(f"nobody moves before both have set up: {how}")
         return [move_text(from_, to, self.variant.width) for from_, to in self.legal()]
 
     @property
@@ -107,6 +112,14 @@ class Board(Arbiter):
         deployment.
         """
         return str(fenfs_of(self.position(), view, extended))
+
+    def _repr_svg_(self) -> str | None:
+        """The board as notebooks draw it; None in deployment, where they show the text."""
+        if self.deploying:
+            return None
+        from stratkit.notation.picture import picture, svg
+
+        return svg(picture(parse_fenfs(self.fenfs()), OBSERVER))
 
     def __repr__(self) -> str:
         where = "in deployment" if self.deploying else self.fenfs()

@@ -32,9 +32,9 @@ def _habits(skill: float) -> tuple[str, ...]:
 LEVELS: dict[str, tuple[tuple[str, ...], ...]] = {
     "barrage": (
         _habits(0),
-        _habits(0.15),
-        _habits(0.4),
-        ("skill=.93,raider", "skill=.93,rusher"),
+        _habits(0.17),
+        _habits(0.5),
+        ("skill=.81,raider", "skill=.81,rusher"),
         ("temperature=6,threshold=.05,barrage-easy",),
         ("preset=fast,barrage-easy",),
         ("preset=fast,barrage",),

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from stratkit.errors import printable
 from stratkit.rating import svg, tables
-from stratkit.rating.report import RatingReport
+from stratkit.rating.report import RatingReport, Standing
 from stratkit.rating.tables import ReportTable
 from stratkit.version import __version__
 
@@ -28,6 +28,7 @@ svg { max-width: 100%; height: auto; font: 13px sans-serif }
 .warning { color: light-dark(#a03000, #ff9060) }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+FEW = 12  # players whose meetings are all shown at once
 SCRIPTS = "; script-src 'unsafe-inline'"
 
 
@@ -62,6 +63,8 @@ def page(report: RatingReport, games: Games | None = None) -> str:
     for number, part in enumerate(parts, start=1):
         if len(parts) > 1:
             SubElement(body, "h1").text = f"Group {number} of {len(parts)}"
+        if len(part.standings) > FEW:
+            _jumps(body, part)
         _ratings(body, part)
     if games:
         SubElement(body, "h2").text = games.title
@@ -77,11 +80,30 @@ def _ratings(body: Element, report: RatingReport) -> None:
     if (curve := svg.curve(report)) is not None:
         SubElement(body, "h2").text = "Ratings over steps"
         body.append(curve)
-    _table(body, tables.meetings(report))
+    many = len(report.standings) > FEW
+    if many:
+        _table(SubElement(body, "details"), tables.meetings(report), "summary")
+    else:
+        _table(body, tables.meetings(report))
     for standing in report.standings:
-        _table(SubElement(body, "details"), tables.versus(report, standing.name), "summary")
+        place = SubElement(body, "details", {"id": _place(report, standing)})
+        _table(place, tables.versus(report, standing.name), "summary")
     if (matrix := tables.superiority(report)) is not None:
-        _table(body, matrix, shade=True)
+        parent = SubElement(body, "details") if many else body
+        _table(parent, matrix, "summary" if many else "h2", shade=True)
+
+
+def _place(report: RatingReport, standing: Standing) -> str:
+    """Where the page has a player's results."""
+    return f"player-{standing.group}-{report.standings.index(standing) + 1}"
+
+
+def _jumps(body: Element, report: RatingReport) -> None:
+    """Links to each player's results, the strongest first: a page of many is long."""
+    line = SubElement(body, "p", {"class": "jumps"})
+    for standing in report.standings:
+        link = SubElement(line, "a", {"href": f"#{_place(report, standing)}"})
+        link.text, link.tail = printable(standing.name), " "
 
 
 def _table(parent: Element, table: ReportTable, heading: str = "h2", shade: bool = False) -> None:

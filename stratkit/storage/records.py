@@ -127,6 +127,9 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
                      None: no mixture plays, and it is not written
         date         when a game of a person ended, as 2026-11-27T20:15:00Z; None: not written, so
                      that equal seeds give equal files
+        undone       how often a person took back a move; None: never, not written
+        led          how many plies are those of another game, from which a person went on; None:
+                     none, not written
 
     The fields are in the order of the file, and their types are its schema. Raises `InputError`
     when players, returns and result do not fit.
@@ -146,6 +149,8 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     times: Annotated[tuple[float, ...], Meta(min_length=1)] | None = None
     drawn: Annotated[tuple[Text | None, ...], Meta(min_length=1)] | None = None
     date: Annotated[str, Meta(pattern=DATE)] | None = None
+    undone: Count | None = None
+    led: Count | None = None
 
     def __post_init__(self) -> None:
         returns = self.returns
@@ -193,7 +198,7 @@ def record_line(record: GameRecord) -> bytes:
     """The line of one game."""
     returns = [int(r) if r == int(r) else r for r in record.returns]
     fields = {**msgspec.structs.asdict(record), "returns": returns}
-    for name in ("drawn", "date"):
+    for name in ("drawn", "date", "undone", "led"):
         if fields[name] is None:
             del fields[name]
     return schema.compact(fields) + b"\n"
@@ -284,6 +289,7 @@ class RecordWriter:
     def write(self, record: GameRecord) -> None:
         """Appends a game in one write."""
         self._write(record_line(record))
+        self.done.add(record.number)
 
     def _write(self, line: bytes) -> None:
         """Writes the whole line, or nothing of it if the disk is full."""

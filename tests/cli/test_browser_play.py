@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import time
 from collections.abc import Callable
 
@@ -105,6 +106,12 @@ def fits(browser: Browser) -> bool:
     return bool(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
+def no_scrolling(browser: Browser) -> bool:
+    """Whether all of the page is seen at once."""
+    high = "document.documentElement.scrollHeight <= innerHeight"
+    return fits(browser) and bool(browser.evaluate(high))
+
+
 def look_at_the_end(browser: Browser) -> str:
     """What the page says of the game that has just ended, with its replay."""
     until(browser, "!at('end').hidden && at('replay').src.startsWith('blob:')")
@@ -167,10 +174,13 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
             browser.evaluate(f"go(...{[m for m in moves if squares[m[1]]] or moves}.at(-1))")
         else:
             raise AssertionError("no fight in twenty moves")
-        lines = browser.evaluate(
+        lines = browser.evaluate("[...document.querySelectorAll('#log .fight')].map(x => x.title)")
+        assert lines and all(" met " in line and line.endswith("lost") for line in lines)
+        noted = browser.evaluate(
             "[...document.querySelectorAll('#log .fight')].map(x => x.innerText)"
         )
-        assert lines and all(" met " in line and line.endswith("lost") for line in lines)
+        fight = r"[A-F][1-6][A-F][1-6] (\d+|S)x(\d+|S|B|F)"
+        assert all(re.fullmatch(fight, note) for note in noted)
         counts = browser.evaluate(
             "['lost-own', 'lost-enemy', 'hidden'].map(id => at(id).querySelectorAll('svg').length)"
         )
@@ -205,7 +215,15 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
         browser.click("hint")
         until(browser, "asked() && state.advice !== null")
         advice = browser.evaluate("state.advice")
-        assert browser.evaluate("at('advice').rows.length") == 5 and -1 <= advice["value"] <= 1
+        worth = [move for move in advice["moves"] if move[3] >= 5]
+        assert (
+            browser.evaluate("at('advice').rows.length") == len(worth)
+            and -1 <= advice["value"] <= 1
+        )
+        assert re.search(
+            r": you win \d+ of 10$", browser.evaluate("at('advice').caption.textContent")
+        )
+        assert no_scrolling(browser)
         moves = browser.evaluate("scene().moves")
         assert all([start, end] in moves for _, start, end, _ in advice["moves"]) and fits(browser)
         before = browser.evaluate("JSON.stringify(state)")
@@ -231,3 +249,42 @@ def test_a_match_that_stops_is_told(browser: Browser, tmp_path: pathlib.Path) ->
         until(browser, "asked()")
         served.process.kill()
         until(browser, "at('messages').textContent.includes('does not answer')")
+
+
+def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """A note goes with its piece, by keys too; the board can be turned; a click on a hint plays."""
+    games = tmp_path / "g.jsonl"
+    barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 4, "-o", games)
+    browser.forget()
+    browser.screen(1280, 720)
+    with Served(barrage) as served:
+        browser.visit(served.address)
+        until(browser, "asked()")
+        assert no_scrolling(browser)
+        browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+        assert browser.evaluate("at('undo').disabled && at('title').textContent").startswith(
+            "you (red)"
+        )
+        browser.click("hint")
+        until(browser, "asked() && state.advice !== null")
+        browser.evaluate("at('advice').querySelector('button').click()")
+        until(browser, "asked() && scene().ply === 2")
+        assert browser.evaluate("document.getAnimations().length") <= 2 and no_scrolling(browser)
+        square = browser.evaluate("scene().board.findIndex((_, at) => hides(at))")
+        browser.evaluate(f"focusOn({square})")
+        browser.press("n", 78)
+        browser.evaluate("at('notes').firstChild.click()")
+        label = f"board.squares[{square}].getAttribute('aria-label')"
+        assert ", you think 10" in browser.evaluate(label)
+        browser.click("flip")
+        assert browser.evaluate("board.below") == "blue"
+        browser.click("undo")
+        until(browser, "asked() && scene().ply === 0")
+        browser.click("sound")
+        assert browser.evaluate("at('sound').getAttribute('aria-pressed')") == "true"
+        for _ in range(2):
+            browser.click("resign")
+        until(browser, "state.ended.length === 1")
+    assert records(games)[0]["undone"] == 1 and browser.errors == []
+    browser.screen(1200, 900)

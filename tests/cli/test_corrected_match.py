@@ -159,9 +159,6 @@ def test_who_cannot_sit_down(tmp_path: pathlib.Path) -> None:
         assert done.status == 2, done.err
     done = run("match", "threshold=.1,human", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
     assert done.status == 2 and "is for networks" in done.error_line
-    done = run("match", "human", f"startup=60,{BOT}", "-n", 2, "--game", "mini",
-               "-o", tmp_path / "g.jsonl")  # fmt: skip
-    assert done.status == 2 and "which is no program" in done.error_line
     done = run("match", f"quanta=4,{BOT}", "random", *PLAY[1:], "-o", tmp_path / "g.jsonl")
     assert done.status == 2 and "is for networks" in done.error_line
     done = run("match", "--serve", "human", "--game", "mini")

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.collections import LineCollection
 
 from running import run
-from stratkit.learn.curves import _draw, read_run, smooth
+from stratkit.learn.curves import Look, _draw, read_run, smooth
 from stratkit.pictures import COLOURS, new_figure
 
 
@@ -160,3 +160,23 @@ def test_metrics_of_another_program(
     done = run("curves", tmp_path, *wanted, "--over", over, "-o", tmp_path / "x.png")
     assert (done.status, done.error_line) == (1, f"curves: {tmp_path}: {what}")
     assert not (tmp_path / "x.png").exists()
+
+
+def test_a_band_of_seeds_and_other_scales(tmp_path: pathlib.Path) -> None:
+    """A mean and a range instead of lines; an axis that a spike does not flatten."""
+    one, two = a_run(tmp_path / "one"), a_run(tmp_path / "two", 30)
+    picture = tmp_path / "out.svg"
+    arguments = ("curves", one, two, "--field", "value_loss", "--field", "eval/elo", "-o", picture)
+    assert run(*arguments, "--band").status == 0
+    assert "mean and range of 2 runs" in said(picture) and "one" not in said(picture)
+    assert COLOURS[1] not in picture.read_text()
+    assert run(*arguments, "-f", "--log", "--robust").status == 0
+    assert any("10^{" in text or "mathdefault" in text for text in said(picture))
+
+
+def test_a_robust_axis_leaves_out_a_spike() -> None:
+    axes = new_figure(2, 2).subplots()
+    values = np.append(np.linspace(0, 1, 500), 1e6)
+    Look(robust=True).scale(axes, values)
+    low, high = axes.get_ylim()
+    assert -0.1 < low < 0.02 and 0.98 < high < 1.1

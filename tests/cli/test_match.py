@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from running import PATIENCE, Done, command_line, run
+from running import PATIENCE, ROOT, Done, command_line, run
 from stratkit import Board
 from stratkit.engine.stratego import VARIANTS
 
@@ -104,7 +105,7 @@ def test_resume_refuses_another_match(tmp_path: pathlib.Path) -> None:
     for other, what in (
         (("random", "name=h,random", "-n", 20, "--seed", 5), "players"),
         (("random", "name=h,heuristic", "-n", 20, "--seed", 5), "players"),
-        (("random", "heuristic", "-n", 22, "--seed", 5), "games"),
+        (("random", "heuristic", "-n", 18, "--seed", 5), "games"),
         (("random", "heuristic", "-n", 20, "--seed", 6), "seed"),
     ):
         done = run("match", *other, "--game", "mini", "-o", tmp_path / "g", "--resume")
@@ -199,3 +200,24 @@ def test_a_checkpoint_of_another_game_is_refused(tmp_path: pathlib.Path) -> None
     rubbish.write_bytes(b"\x10\0\0\0\0\0\0\0{rubbish")
     done = run("match", "random", rubbish, "-n", 2, "--game", "mini", "-o", tmp_path / "g")
     assert done.status == 1 and "x.safetensors: not a checkpoint" in done.error_line
+
+
+def test_a_log_says_how_a_match_stands(tmp_path: pathlib.Path) -> None:
+    done = run("match", "random", "heuristic", "-n", 10, "--game", "mini", "--log-every", 4,
+               "-o", tmp_path / "g.jsonl")  # fmt: skip
+    assert done.status == 0
+    stands = [line for line in done.err.splitlines() if " of 10 games" in line]
+    assert [line.split()[0] for line in stands] == ["4", "8"] and "left" in stands[0]
+
+
+def test_the_unit_of_the_examples_plays_and_goes_on(tmp_path: pathlib.Path) -> None:
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(ROOT / "examples/service/stratkit-match@.service")
+    env, match, *words = unit["Service"]["ExecStart"].replace("%i", "pool").split()
+    assert (env, match, words.pop(0)) == ("/usr/bin/env", "match", "$MATCH")
+    for games in (2, 4):
+        players = ("random", "heuristic", "--game", "mini", "-n", games, "--seed", 1)
+        assert run("match", *players, *words, cwd=tmp_path).status == 0
+    lines = (tmp_path / "pool.jsonl").read_text().splitlines()
+    assert len([line for line in lines if '"number"' in line]) == 4

@@ -76,6 +76,7 @@ def test_whole_games_are_told(tmp_path: pathlib.Path) -> None:
     assert not (tmp_path / "g.jsonl.said").exists()
 
 
+SETUP = "MDBaaaCDEKLa".replace("a", "A")
 MISFIT = "does not fit this game, which begins again without this file"
 MOODY = """
 import os
@@ -235,3 +236,46 @@ def test_one_record_for_all_evenings(tmp_path: pathlib.Path) -> None:
     assert run("match", "--resume", "-o", games).status == 0  # nothing is left to play
     rated = run("rate", games, "--by-day", "human", "--prior", 1)
     assert rated.out.startswith("4 games of kuhn") and f"human {dates[0][:10]}" in rated.out
+
+
+def test_a_move_is_taken_back(tmp_path: pathlib.Path) -> None:
+    """The other one answers the next as it does; the record says how often, also when resumed."""
+    games, straight = tmp_path / "g.jsonl", tmp_path / "s.jsonl"
+    play = ("match", "human", "heuristic", "-n", 2, "--game", "mini", "--seed", 3)
+    words = [SETUP, "B2B3", "undo", "A2A3", "B2B3", "undo", "B2B3"]
+    text = "".join(f"{word}\n" for word in words).encode()
+    assert run(*play, "-o", games, stdin=text).status == 0  # the input ends: saved
+    told = run(*play, "-o", games, "--resume", stdin=b"resign\nsave\n")
+    assert told.status == 0, told.err
+    plain = f"{SETUP}\nA2A3\nB2B3\nresign\nsave\n".encode()
+    assert run(*play, "-o", straight, stdin=plain).status == 0
+    one, other = (json.loads(path.read_text().splitlines()[1]) for path in (games, straight))
+    assert one.pop("undone") == 2 and "undone" not in other
+    assert one.pop("date") and other.pop("date") and one == other
+    done = run(*play, "-f", "-o", straight, stdin=b"undo\nundo\n\nundo\n\nsave\n")
+    assert done.status == 0 and done.out.count("you play red") == 2
+
+
+def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
+    """On either side; what it has seen until then is told; the record marks it."""
+    source, games = tmp_path / "s.jsonl", tmp_path / "g.jsonl"
+    run("match", "heuristic", "random", "-n", 2, "--game", "mini", "--seed", 3, "-o", source)
+    old = [json.loads(line) for line in source.read_text().splitlines()[1:]]
+    play = ("match", "human", "heuristic", "-n", 2, "--game", "mini", "-o", games)
+    done = run(*play, "--from-game", f"{source}:2:7", stdin=b"resign\nresign\n")
+    assert done.status == 0, done.err
+    new = [json.loads(line) for line in games.read_text().splitlines()[1:]]
+    for game, plies in zip(new, (8, 7), strict=True):
+        assert game["setups"] == old[1]["setups"] and game["led"] == 7
+        assert game["moves"].split()[:7] == old[1]["moves"].split()[:7]
+        assert game["plies"] == plies or game["plies"] == 7
+    assert "you lost (resigned)" in done.err and not (tmp_path / "g.jsonl.said").exists()
+    for text, status, what in (
+        (f"{source}:3:1", 1, "there is no game 3"),
+        (f"{source}:1:9999", 1, "no such ply to go on from: '9999'"),
+        ("s.jsonl", 2, "--from-game wants GAMES.jsonl:GAME:PLY: 's.jsonl'"),
+    ):
+        done = run(*play, "-f", "--from-game", text)
+        assert done.status == status and what in done.err
+    done = run("match", "random", "heuristic", *play[3:], "-f", "--from-game", f"{source}:1:1")
+    assert done.status == 2 and "--from-game is for human, and no player is one" in done.err

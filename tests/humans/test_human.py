@@ -115,7 +115,7 @@ def test_words_that_are_misspelt() -> None:
         until(seat.table)
     text = "".join(seat.shown)
     assert "a move is written like A4A5 (did you mean 'resign'?): 'resing'" in text
-    assert "a move is written like A4A5 (help tells the words): 'Undo it'" in text
+    assert "a move is written like A4A5 (did you mean 'undo'?): 'Undo it'" in text
     assert re.search(r"(?:[A-F][1-6]){2}(?: (?:[A-F][1-6]){2})+\n", text)
 
 

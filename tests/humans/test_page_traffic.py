@@ -169,7 +169,7 @@ def test_nothing_hidden_is_sent(name: str, side: int) -> None:
             assert true.sent[version] == doubled.sent[version]
         others += other != arbiter.actions
         last = json.loads(true.sent[max(asked)])
-        fights += sum(fight for *_, fight in last["scene"]["log"])
+        fights += sum(ply[3] for ply in last["scene"]["log"])
     assert others >= 1 and (fights or hint)
 
 

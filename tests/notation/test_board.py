@@ -113,7 +113,7 @@ def test_a_repetition_rule_is_told_from_other_rules():
 
 def test_setups_are_placed_one_by_one():
     board = Board("nano")
-    assert (board.turn, board.legal_moves, board.setups) == (RED, [], None)
+    assert (board.turn, board.setups) == (RED, None)
     with pytest.raises(IllegalMove, match="^C1C2: the setups are not complete$"):
         board.push("C1C2")
     board.place("LCM")
@@ -174,3 +174,14 @@ def test_names_are_imported_when_they_are_asked_for():
     assert done.stdout == "Board\n"
     for name in stratkit.__all__:
         assert getattr(stratkit, name) is not None
+
+
+def test_a_board_says_how_to_set_up_and_is_drawn_in_notebooks() -> None:
+    board = Board("nano")
+    for _ in range(2):
+        with pytest.raises(InputError, match="before both have set up: board.place"):
+            _ = board.legal_moves
+        assert board._repr_svg_() is None
+        board.place("MCL")
+    drawn = board._repr_svg_()
+    assert drawn is not None and drawn.startswith("<svg") and board.legal_moves

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import json
 import pathlib
+import re
 import threading
 
 import pytest
@@ -131,3 +132,15 @@ def test_the_sequential_method_has_a_page_too(games: pathlib.Path, tmp_path: pat
     assert page.count("table") == 7 and page.count("svg") == 2
     value = json.loads(run("rate", "--method", "elo", "--json", games).out)
     assert f"{value['players'][0]['elo']:.0f}" in page.said
+
+
+def test_a_page_of_many_players_is_folded_and_has_a_way_to_each(tmp_path: pathlib.Path) -> None:
+    """Every link of the list leads to a player's results; tables of all pairs are closed."""
+    path, names = tmp_path / "r.html", [f"p{k:02}" for k in range(14)]
+    some = [record(k, k % 13, k % 13 + 1, ("red", "blue")[k % 2]) for k in range(52)]
+    rated = write(tmp_path / "g", header(*names), some)
+    assert run("rate", "--html", path, "--prior", 1, rated).status == 0
+    text = path.read_text()
+    links, places = re.findall(r'href="#([^"]+)"', text), re.findall(r'<details id="([^"]+)"', text)
+    assert len(links) == 14 and links == places
+    assert "<summary>Head to head</summary>" in text and "<h2>Ratings</h2>" in text

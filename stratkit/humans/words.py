@@ -1,0 +1,117 @@
+"""What a person said and the other one played in each game of a match, kept in a file beside its
+record: it leads to where the match was left, and back to an earlier turn."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from collections import Counter
+from typing import IO
+
+from stratkit.errors import InputError
+from stratkit.regular import open_regular
+
+LED = "led "  # a game was led here: after so many plies of another one the person goes on
+UNDO = "undo"  # the person's last word, and what came after it, are taken back
+PLAYED = "> "  # before an action of the other one, which no word of a person begins with
+_KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
+_TORN = re.compile("[0-9]{1,18}( |$)")
+
+
+class Words:
+    """By game: what was `said`, the actions that the other one `played`, how often something was
+    `undone`, and how many plies the game was `led`. `path` has them, and takes more once it is
+    opened."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.said: dict[int, list[str]] = {}
+        self.played: dict[int, list[int]] = {}
+        self.undone: Counter[int] = Counter()
+        self.led: dict[int, int] = {}
+        self._before: dict[int, list[int]] = {}  # what was played before each word
+        self.stream: IO[str] | None = None
+
+    def say(self, game: int, word: str) -> None:
+        """The person has said a word that counts."""
+        self._write(f"{game} {word}")
+        self._take_word(game, word)
+
+    def play(self, game: int, action: int) -> None:
+        """The other one has played."""
+        self._write(f"{game} {PLAYED}{action}")
+        self.played.setdefault(game, []).append(action)
+
+    def lead(
+        self, game: int, plies: int, said: list[str], played: list[int], before: list[int]
+    ) -> None:
+        """A game begins with these words and actions, so many plies. Of the actions so many came
+        before each word. A game that has begun stays as it is."""
+        if game in self.said or game in self.played:
+            return
+        done = 0
+        for word, count in zip(said, before, strict=True):
+            for action in played[done:count]:
+                self.play(game, action)
+            done = count
+            self.say(game, word)
+        for action in played[done:]:
+            self.play(game, action)
+        self.say(game, f"{LED}{plies}")
+
+    def _take_word(self, game: int, word: str) -> None:
+        if word.startswith(LED):
+            self.led[game] = int(word.removeprefix(LED))
+            return
+        said, before = self.said.setdefault(game, []), self._before.setdefault(game, [])
+        if word != UNDO:
+            said.append(word)
+            before.append(len(self.played.get(game, ())))
+        elif said:
+            said.pop()
+            del self.played.get(game, [])[before.pop() :]
+            self.undone[game] += 1
+
+    def _write(self, line: str) -> None:
+        assert self.stream is not None
+        self.stream.write(f"{line}\n")
+        self.stream.flush()
+
+    def read(self) -> None:
+        """Reads the file; an unterminated last line is left out. `InputError`: it holds something
+        else, or is a link."""
+        if self.path == os.devnull:
+            return
+        if os.path.islink(self.path):
+            raise InputError("a symbolic link, where words of a person are kept", file=self.path)
+        try:
+            with io.TextIOWrapper(open_regular(self.path), encoding="utf-8") as stream:
+                for line in stream:
+                    self._take_line(line)
+        except FileNotFoundError:
+            pass
+        except UnicodeDecodeError:
+            raise InputError("not the words of a person: not UTF-8", file=self.path) from None
+
+    def _take_line(self, line: str) -> None:
+        found = _KEPT.fullmatch(line)
+        if found and found[2]:
+            self.played.setdefault(int(found[1]), []).append(int(found[2]))
+        elif found:
+            self._take_word(int(found[1]), found[3])
+        elif line.endswith("\n") or not _TORN.match(line):
+            raise InputError("not a word of a game", file=self.path, text=line.rstrip("\n"))
+
+    def forget(self) -> None:
+        """An earlier match's go, with the file."""
+        if self.path == os.devnull:
+            return
+        self.said.clear()
+        self.played.clear()
+        self.undone.clear()
+        self.led.clear()
+        self._before.clear()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
