@@ -126,19 +126,48 @@ static void note_illegal(apply_job *job, int32_t row)
         ;
 }
 
+/* Rows begin .. begin + n - 1, those of a kind together. */
+static void by_kind(const sk_batch *batch, int32_t begin, int32_t n, int32_t *rows)
+{
+    const sk_game *game = batch->game;
+    uint8_t kinds[SK_ROWS_AT_A_TIME];
+    int32_t at[SK_KINDS + 1] = {0};
+    game->ops->kinds(game, state_at(batch, begin), n, kinds);
+    for (int32_t i = 0; i < n; i++)
+        at[kinds[i] + 1]++;
+    for (int kind = 1; kind < SK_KINDS; kind++)
+        at[kind] += at[kind - 1];
+    for (int32_t i = 0; i < n; i++)
+        rows[at[kinds[i]]++] = begin + i;
+}
+
+static void apply_one(apply_job *job, int32_t row)
+{
+    const sk_game *game = job->batch->game;
+    void *state = state_at(job->batch, row);
+    int32_t action = job->actions[row];
+    if (action == -1)
+        return;
+    if (game->ops->is_legal(game, state, action))
+        game->ops->apply(game, state, action);
+    else
+        note_illegal(job, row);
+}
+
 static void apply_rows(void *context, int32_t begin, int32_t end)
 {
     apply_job *job = context;
-    const sk_game *game = job->batch->game;
-    for (int32_t row = begin; row < end; row++) {
-        int32_t action = job->actions[row];
-        void *state = state_at(job->batch, row);
-        if (action == -1)
-            continue;
-        if (game->ops->is_legal(game, state, action))
-            game->ops->apply(game, state, action);
-        else
-            note_illegal(job, row);
+    int32_t rows[SK_ROWS_AT_A_TIME];
+    if (!job->batch->game->ops->kinds) {
+        for (int32_t row = begin; row < end; row++)
+            apply_one(job, row);
+        return;
+    }
+    for (int32_t n; begin < end; begin += n) {
+        n = end - begin < SK_ROWS_AT_A_TIME ? end - begin : SK_ROWS_AT_A_TIME;
+        by_kind(job->batch, begin, n, rows);
+        for (int32_t i = 0; i < n; i++)
+            apply_one(job, rows[i]);
     }
 }
 

@@ -16,7 +16,7 @@
 #include "philox.h"
 #include "stratkit.h"
 
-enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128 };
+enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128, SK_KINDS = 4 };
 
 typedef struct {
     /* The first state of a game. */
@@ -42,6 +42,10 @@ typedef struct {
     /* Whether the acting player's action may come from outside instead of being that player's
      * choice, as a given setup does; NULL where none may. Who learns from an episode asks. */
     int (*given)(const sk_game *game, const void *state);
+    /* Of n states in a row: what the next action of each is, a number below SK_KINDS. A batch
+     * applies those of a kind together: a processor loses no time where it foresees what comes
+     * next. NULL: all are alike. */
+    void (*kinds)(const sk_game *game, const void *states, int n, uint8_t *kinds);
     /* `action` must be legal. */
     void (*apply)(const sk_game *game, void *state, int32_t action);
     /* One number a player; zeros while the game runs. */

@@ -56,13 +56,31 @@ static void attack(stratego_state *state, int from, int to)
     }
 }
 
+/* How many of the latest plies may be asked for: at least those that are shown. */
+static int wanted_plies(const stratego_state *state)
+{
+    int wanted = SHOWN_PLIES;
+    if (state->recorded <= RECENT)
+        return state->recorded > wanted ? state->recorded : wanted;
+    for (int side = RED; side <= BLUE; side++) {
+        int begun = state->chases[side].begun, length = state->recorded - begun;
+        if (begun != NO_CHASE && length > wanted)
+            wanted = length < LONGEST_CHASE ? length : LONGEST_CHASE;
+    }
+    return wanted;
+}
+
+static void make_room(stratego_state *state)
+{
+    int wanted = wanted_plies(state);
+    state->latest = (uint8_t)(RECENT_ROOM - wanted);
+    memmove(state->recent + state->latest, state->recent, (size_t)wanted * sizeof *state->recent);
+}
+
 static void record_ply(stratego_state *state, ply_record ply)
 {
-    enum { FULL = RECENT_ROOM - RECENT };
-    if (!state->latest) {
-        memmove(state->recent + FULL, state->recent, RECENT * sizeof ply);
-        state->latest = FULL;
-    }
+    if (!state->latest)
+        make_room(state);
     state->recent[--state->latest] = ply;
     state->recorded++;
 }

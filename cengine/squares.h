@@ -12,16 +12,13 @@ static inline sk_bits beside(const stratego *game, sk_bits set)
            & game->board;
 }
 
-static inline int rises(int direction) { return direction == NORTH || direction == EAST; }
-
 /* The squares from `from` (left out) to the first of `blockers` (included) or to the edge. */
 static inline sk_bits ray(const stratego *game, int from, int direction, sk_bits blockers)
 {
-    const sk_bits *rays = game->rays[direction];
-    sk_bits hit = rays[from] & blockers;
-    if (!hit)
-        return rays[from];
-    return rays[from] ^ rays[rises(direction) ? lsb(hit) : msb(hit)];
+    sk_bits whole = game->rays[direction][from], hit = whole & blockers;
+    if (direction == NORTH || direction == EAST)
+        return whole & (hit ^ (hit - 1)); /* squares rise up to the first that is hit */
+    return whole ^ game->rays[direction][msb(hit | bit(0))]; /* from A1 no ray falls */
 }
 
 #endif

@@ -17,7 +17,7 @@ void stratego_reset(const sk_game *base, void *block)
     for (int i = 0; i < game->squares; i++)
         state->cells[i] = has(game->board, i) ? EMPTY : LAKE;
     memset(state->recent, 0xff, sizeof state->recent); /* NO_SQUARE and NO_ATTACK are all ones */
-    state->latest = RECENT_ROOM - RECENT;
+    state->latest = RECENT_ROOM - SHOWN_PLIES;
     state->crossings[RED].square = state->crossings[BLUE].square = NO_SQUARE;
     state->chases[RED].begun = state->chases[BLUE].begun = NO_CHASE;
     state->selected = NO_SQUARE;
@@ -93,6 +93,14 @@ static int given(const sk_game *game, const void *block)
     return ((const stratego_state *)block)->phase == PLACING;
 }
 
+/* A piece or its destination, of either side. */
+static void kinds(const sk_game *game, const void *block, int n, uint8_t *out)
+{
+    const stratego_state *states = block;
+    for (int i = 0; i < n; i++)
+        out[i] = (uint8_t)(2 * (states[i].phase == MOVING) + states[i].side);
+}
+
 void stratego_returns(const sk_game *game, const void *block, float *out)
 {
     const stratego_state *state = block;
@@ -138,6 +146,7 @@ static const sk_ops any_processor = {.reset = stratego_reset,
                                      .pick = pick,
                                      .is_legal = is_legal,
                                      .given = given,
+                                     .kinds = kinds,
                                      .apply = stratego_apply,
                                      .returns = stratego_returns,
                                      .ending = stratego_ending,

@@ -112,10 +112,9 @@ typedef struct {
     uint8_t attacker; /* type, if the ply was an attack; NO_ATTACK otherwise */
 } ply_record;
 
-/* The recent plies hold a chase of LONGEST_CHASE plies; SHOWN_PLIES of them are observed. They lie
- * in order, the latest first, within a room for RECENT_ROOM plies, which are moved up when it is
- * full.
- */
+/* The recent plies lie in order, the latest first, in a room for RECENT_ROOM of them. When it is
+ * full, those move up that may be asked for: SHOWN_PLIES are observed, a chase has up to
+ * LONGEST_CHASE, and of a short game it is all of its first RECENT. */
 enum {
     RECENT = 200,
     RECENT_ROOM = RECENT + 24,
@@ -156,7 +155,7 @@ static inline const stratego *as_stratego(const sk_game *game) { return (const s
 /* The ply that was played `ago` plies before the latest one. */
 static inline ply_record played(const stratego_state *state, int ago)
 {
-    assert(ago >= 0 && ago < RECENT && ago < state->recorded);
+    assert(ago >= 0 && ago < RECENT_ROOM - state->latest && ago < state->recorded);
     return state->recent[state->latest + ago];
 }
 

@@ -87,8 +87,8 @@ static int chase_is_ok(const stratego_state *state, const chase *run, sk_bits en
 
 static int history_is_ok(const stratego *game, const stratego_state *state)
 {
-    int known = state->recorded < RECENT ? state->recorded : RECENT;
-    if (state->latest > RECENT_ROOM - RECENT || state->recorded < 0
+    int room = RECENT_ROOM - state->latest, known = state->recorded < room ? state->recorded : room;
+    if (state->latest > RECENT_ROOM - SHOWN_PLIES || state->recorded < 0
         || state->plies < state->recorded || state->no_attack < 0)
         return 0;
     for (int ago = 0; ago < known; ago++) {
