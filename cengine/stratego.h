@@ -192,6 +192,7 @@ void stratego_returns(const sk_game *game, const void *state, float *out);
 int stratego_ending(const sk_game *game, const void *state);
 int stratego_plies(const sk_game *game, const void *state);
 void stratego_observe(const sk_game *game, const void *state, uint8_t *packed);
+void stratego_face_up(const sk_game *game, const void *state, uint8_t *packed);
 void stratego_expand(const sk_game *game, const uint8_t *packed, float *planes);
 void stratego_print_rules(const sk_game *game, char *out, size_t size);
 const char *stratego_redeal(const sk_game *game, void *state, philox_draws *draws);
