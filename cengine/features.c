@@ -72,13 +72,19 @@ static void hidden_meetings(const float p[TYPES], meeting out[TYPES])
     }
 }
 
+/* Of an enemy's piece: neither revealed nor face up. */
+static inline int is_unknown(uint8_t cell)
+{
+    return !(cell & CELL_REVEALED) && cell_type(cell) >= TYPES;
+}
+
 /* What an own piece of this type meets on a square. */
 static inline meeting met(const board *b, int square, int own)
 {
     uint8_t cell = b->cells[square];
     if ((cell & (CELL_PIECE | CELL_BLUE)) != (CELL_PIECE | CELL_BLUE))
         return (meeting){0, 0, 0};
-    if (!(cell & CELL_REVEALED))
+    if (is_unknown(cell))
         return b->hidden[(cell & CELL_MOVED) != 0][own];
     return cell_type(cell) < TYPES ? known_meeting(own, cell_type(cell)) : (meeting){0, 0, 0};
 }
@@ -141,7 +147,7 @@ static void own_piece(const board *b, int square, float *out)
 static void enemy_piece(const board *b, int square, float *out)
 {
     uint8_t cell = b->cells[square];
-    if (!(cell & CELL_REVEALED))
+    if (is_unknown(cell))
         memcpy(out + FEATURE_ENEMY, cell & CELL_MOVED ? b->enemy.moved : b->enemy.unmoved,
                TYPES * sizeof *out);
     else if (cell_type(cell) < TYPES)

@@ -55,6 +55,9 @@ typedef struct {
     /* What the acting player may know, packed. With the player's own earlier observations and
      * actions it must tell all that the rules let a player know: that is an information state. */
     void (*observe)(const sk_game *game, const void *state, uint8_t *packed);
+    /* Writes into that observation what the others' hidden pieces are: for those who know the
+     * state, such as trees of worlds. NULL for a game whose observation has no place for it. */
+    void (*face_up)(const sk_game *game, const void *state, uint8_t *packed);
     /* A packed observation as the tensor that a network sees. */
     void (*expand)(const sk_game *game, const uint8_t *packed, float *planes);
     void (*rules)(const sk_game *game, char *out, size_t size);

@@ -14,11 +14,14 @@ static void *root_of(const sk_mcts *all, int32_t tree)
     return all->roots + all->stride * (size_t)tree;
 }
 
+int sk_shows_face_up(const sk_game *game) { return game->ops->face_up != NULL; }
+
 sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings settings,
                       int32_t threads)
 {
     const sk_game *game = sk_batch_game(batch);
     assert(size > 0 && (settings.actions == 1 || settings.actions == 2));
+    assert(!settings.face_up || sk_shows_face_up(game));
     sk_mcts *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
@@ -160,9 +163,13 @@ static void view_leaves(void *context, int32_t begin, int32_t end)
 {
     const round_job *job = context;
     const sk_mcts *all = job->all;
-    for (int32_t row = begin; row < end; row++)
-        view(all->game, all->leaves + all->stride * (size_t)all->rows[row], row, NULL, job->legal,
-             job->packed);
+    size_t bytes = (size_t)all->game->is.observation_bytes;
+    for (int32_t row = begin; row < end; row++) {
+        const uint8_t *state = all->leaves + all->stride * (size_t)all->rows[row];
+        view(all->game, state, row, NULL, job->legal, job->packed);
+        if (all->is.face_up)
+            all->game->ops->face_up(all->game, state, job->packed + (size_t)row * bytes);
+    }
 }
 
 int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed)

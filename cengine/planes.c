@@ -57,6 +57,9 @@ static inline void piece_planes(const uint8_t *cells, int squares, const observa
     put_known(own, cells, out + PLANE_PRIVATE);
     if (o->phase)
         return;
+    /* Types are below 12, so what has both bits is unknown. What is not is seen, or face up. */
+    sk_bits unknown = having(cells, squares, 4) & having(cells, squares, 8);
+    all.revealed |= enemy & ~unknown;
     public_planes(enemy, all, cells, o->unrevealed[1], out + PLANE_ENEMY_PUBLIC);
     public_planes(own, all, cells, o->unrevealed[0], out + PLANE_OWN_PUBLIC);
 }

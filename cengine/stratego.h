@@ -201,6 +201,7 @@ int stratego_plies(const sk_game *game, const void *state);
  * must have as many. */
 void stratego_set_lanes(sk_ops *ops, int lanes);
 int stratego_most_lanes(int squares);
+void stratego_face_up(const sk_game *game, const void *state, uint8_t *packed);
 void stratego_expand(const sk_game *game, const uint8_t *packed, float *planes);
 void stratego_print_rules(const sk_game *game, char *out, size_t size);
 const char *stratego_redeal(const sk_game *game, void *state, philox_draws *draws);

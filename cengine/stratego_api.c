@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "bytes.h"
+#include "observation.h"
 #include "stratego.h"
 
 /* The row's state if the batch plays Stratego, else NULL. */
@@ -36,6 +37,18 @@ static sk_bits hidden_pieces(const stratego *game, const stratego_state *state, 
     hidden &= ~having(state->cells, game->squares, CELL_REVEALED);
     *still = hidden & ~having(state->cells, game->squares, CELL_MOVED);
     return hidden;
+}
+
+void stratego_face_up(const sk_game *base, const void *state_, uint8_t *packed)
+{
+    const stratego *game = as_stratego(base);
+    const stratego_state *state = state_;
+    uint8_t *cells = packed + sizeof(observation);
+    sk_bits still;
+    for (sk_bits set = hidden_pieces(game, state, !state->side, &still); set; set &= set - 1) {
+        uint8_t *cell = cells + framed(game, state->side, lsb(set));
+        *cell = (uint8_t)((*cell & ~UNKNOWN) | cell_type(state->cells[lsb(set)]));
+    }
 }
 
 int sk_stratego_hidden(const sk_batch *batch, int32_t size, uint8_t *types)

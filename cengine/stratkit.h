@@ -186,6 +186,7 @@ typedef struct {
     double cpuct;    /* how far priors count against values */
     double unit;     /* the largest return */
     double most;     /* beyond which no evaluated value counts */
+    int32_t face_up; /* 1: evaluations see the tree's state, not what its actor may know of it */
 } sk_mcts_settings;
 
 typedef struct {
@@ -194,6 +195,8 @@ typedef struct {
     int64_t bytes;       /* of nodes and edges */
 } sk_mcts_size;
 
+/* Whether a game's observations have a place for what is hidden: whether face_up may be 1. */
+int sk_shows_face_up(const sk_game *game);
 /* One tree for each of the first `size` rows of the batch, which is copied. NULL: out of memory.
  * The trees' memory grows with them. */
 sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings settings,

@@ -229,6 +229,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     },
     "distinct_views": lambda: {"observations": packed(), "legal": batch(rows=2).legal()},
     "has_worlds": lambda: {"game": game_of()},
+    "face_up": lambda: {
+        "observations": batch().observe(),
+        "types": stratkit.engine.hidden_types(batch()),
+    },
     "hidden_types": lambda: {"batch": batch()},
     "begins_unsure": lambda: {
         "observations": batch().observe(),
@@ -345,6 +349,7 @@ CALLS: dict[str, Callable[[], Any]] = {
             "unit": 1.0,
             "largest_return": 1.0,
             "threads": 1,
+            "face_up": False,
         },
     ),
     "SearchTrees.begin": lambda: (

@@ -14,7 +14,14 @@ from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform, uniform_rows
 from stratkit.engine.subgames import Subgames
 from stratkit.engine.tree import Tree
-from stratkit.engine.worlds import assign_types, begins_unsure, has_worlds, hidden_types, worlds
+from stratkit.engine.worlds import (
+    assign_types,
+    begins_unsure,
+    face_up,
+    has_worlds,
+    hidden_types,
+    worlds,
+)
 
 __all__ = [
     "Batch",
@@ -29,6 +36,7 @@ __all__ = [
     "board_planes",
     "distinct_views",
     "expand_planes",
+    "face_up",
     "game_names",
     "has_worlds",
     "hidden_types",

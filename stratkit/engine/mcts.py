@@ -43,6 +43,8 @@ class SearchTrees:
     unit            returns are divided by it
     largest_return  evaluated values beyond it count as it
     threads         of the trees; the result is the same at any number
+    face_up         evaluations see a tree's states, hidden pieces and all (`engine.face_up`), not
+                    what their actors may know
 
     Moves are chosen by PUCT: the largest q(a) + c(N) p(a) sqrt(N) / (1 + n(a)), with
     c(N) = ln((N + 19653) / 19652) + `cpuct`, and q(a) = -1 for a move without a visit. Ends of
@@ -63,15 +65,20 @@ class SearchTrees:
         unit: float = 1.0,
         largest_return: float = np.inf,
         threads: Threads = 1,
+        face_up: bool = False,
     ) -> None:
         if roots.game.players != 2 or actions not in (1, 2):
             raise ValueError("roots must be of two players, and actions 1 or 2")
         if nodes > MAX_NODES or not 0 < unit < np.inf or not largest_return > 0:
             what = f"nodes must be 1 to {MAX_NODES:,}, unit and largest_return above 0"
             raise ValueError(f"{what}, not {nodes:,}, {unit} and {largest_return}")
+        if face_up and not lib.sk_shows_face_up(roots.game.handle):
+            raise ValueError(f"{roots.game.name}: nothing in its observations could be face up")
         if not math.isfinite(cpuct):
             raise ValueError(f"cpuct must be finite, not {cpuct}")
-        settings = ffi.new("sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return))
+        settings = ffi.new(
+            "sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return, face_up)
+        )
         handle = lib.sk_mcts_open(roots.handle, roots.size, settings[0], threads)
         if handle == ffi.NULL:
             raise MemoryError(f"{roots.size} trees of {roots.game.name}")

@@ -21,13 +21,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from stratkit.engine import Game
+from stratkit.errors import InputError
 from stratkit.learn.algorithm import Algorithm, DistinctViews, Outputs, Steps
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import StepBatch
 from stratkit.learn.losses import value_loss
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
-from stratkit.nets import legal_policy
+from stratkit.nets import Network, legal_policy
 
 
 def policy_loss(log_pi: Tensor, target: Tensor, weight: Tensor) -> Tensor:
@@ -76,6 +78,12 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
     @property
     def decay(self) -> float:
         return self.config.decay
+
+    def untrained(self, game: Game, seed: int) -> Network:
+        """`InputError`: the game has no hidden pieces that could be seen."""
+        if self.config.face_up and len(game.shape) != 3:
+            raise InputError("sees=world is for Stratego on boards", text=game.name)
+        return super().untrained(game, seed)
 
     def learning_rate(self, step: int) -> float:
         """Constant after the warm-up; or from there along half a cosine to its floor."""

@@ -50,6 +50,7 @@ class BatchSpec:
                          the enemy has a hidden piece; their types, as of `engine.hidden_types`,
                          follow each observation
         searched         with what a search found
+        face_up          observations show what the enemy's hidden pieces are
         slices           slices of games are welcome, too
         examples         examples of values instead of episodes
 
@@ -61,6 +62,7 @@ class BatchSpec:
     deployment_only: bool = False
     hidden: bool = False
     searched: bool = False
+    face_up: bool = False
     slices: bool = False
     examples: bool = False
 
@@ -238,6 +240,11 @@ class AdamConfig:
     @property
     def searched(self) -> bool:
         """Whether it learns from searched games."""
+        return False
+
+    @property
+    def face_up(self) -> bool:
+        """Whether its network sees the enemy's hidden pieces."""
         return False
 
     @property
@@ -484,6 +491,10 @@ class AlphaZeConfig(PlayConfig):
     @property
     def searched(self) -> bool:
         return self.targets == "search"
+
+    @property
+    def face_up(self) -> bool:
+        return "sees=world" in self.actors.split(",")
 
     @property
     def imitates(self) -> bool:

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from stratkit.arrays import Bools, Bytes
-from stratkit.engine import Batch, Game, Replay, begins_unsure, distinct_views, hidden_types
+from stratkit.engine import (
+    Batch,
+    Game,
+    Replay,
+    begins_unsure,
+    distinct_views,
+    face_up,
+    hidden_types,
+)
 from stratkit.learn.config import BatchSpec
 from stratkit.learn.replayed import EpisodeChunk, against, refuse, replayed, views_before
 from stratkit.storage.columns import WHOLE_SHARE, Episodes
@@ -147,11 +155,14 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], spec: BatchSpec = PLA
     episodes = Episodes.concat([chunk.episodes for chunk in chunks])
     endings = np.concatenate([np.array(chunk.endings)[chunk.episodes.ending] for chunk in chunks])
     # Of a slice's game most actions come before it. They are replayed, but nobody looks at them.
-    sliced = episodes.first is not None and not (spec.hidden or spec.searched)
+    whole_games = spec.hidden or spec.searched or spec.face_up
+    sliced = episodes.first is not None and not whole_games
     played = replayed(game, chunks, episodes, endings, not spec.hidden, views=not sliced)
     # An episode that is no slice has ended, even if its game went on.
     ended = (endings != "") | (episodes.first is None)
     observations, legal = played.observations, played.legal
+    if spec.face_up:
+        observations = face_up(observations, truths(game, episodes))
     placing = played.given & spec.own_deployment
     if spec.hidden:
         truth = truths(game, episodes)

@@ -135,6 +135,7 @@ class _Run:
             own_deployment=has_deployment(self.net),
             deployment_only=hyper.deployment_only,
             searched=hyper.searched,
+            face_up=hyper.face_up,
         )
         named = f"{self.algorithm} of searches" if spec.searched else self.algorithm
         sampled = "" if spec.hidden or hyper.imitates else named

@@ -1,8 +1,7 @@
 """v-trace over whole episodes, for any number of players, from episodes of another policy.
 
 Perolat et al. 2022, supplement, "Two-player v-trace", after Espeholt et al. 2018 (IMPALA). It
-consists of linear recurrences backward through time: `scan`. The estimates of all players are
-computed side by side, as arrays [T, P, B]; each step then keeps that of its own player.
+consists of linear recurrences backward through time: `scan`.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ def v_trace(
     player: integer [T, B], 0 to P - 1; -1 is padding, which may stand before or after an episode.
     rewards: float32 [T, B, P], the game's reward of each player after the action.
 
-    Unlike in the paper's Eq. 5, only the other players' ratios multiply the value that follows: the
-    own action enters Q through 1 / mu. A player pays for its own distance and is paid for every
-    other's, in expectation. `as_written`: Eqs. 1 to 5 of the text, where rewards that follow are
-    weighted by the own ratio, too, and are transformed by the sample.
+    Only the other players' ratios multiply the value that follows: the own action enters Q through
+    1 / mu. A player pays for its own distance and is paid for each other player's, as expected.
+    `as_written`: Eqs. 1 to 5 of the paper's text, with the own ratio, too, and sampled prices. The
+    estimates of all players are computed side by side, [T, P, B]; each step keeps its own player's.
     """
     v, tax, w = (x.detach().double()[:, None] for x in (value, eta * price, ratio))
     r = rewards.movedim(2, 1).double()
@@ -79,9 +78,8 @@ def v_trace(
     of_value = correction(c_bar)
     of_policy = of_value if policy_c_bar in (None, c_bar) else correction(policy_c_bar)
     estimate = v + of_value[:-1]
-    following = next_v + of_policy[1:]
-    weighted = w * (followed + following) if as_written else followed + others * following
-    q_correction = r + weighted - v
+    then = next_v + of_policy[1:]
+    q_correction = r - v + (w * (followed + then) if as_written else followed + others * then)
     return VTrace(*((own * x).sum(1).to(value) for x in (estimate, q_correction)))
 
 

@@ -188,7 +188,7 @@ def _cell_tables(device: torch.device) -> tuple[Tensor, Tensor]:
         enemy, kind = int(bool(cell & SIDE)), cell & TYPE
         if not enemy and kind < len(TYPES):
             known[cell, OWN_TYPES.start + kind] = 1.0
-        if not cell & REVEALED:
+        if not cell & REVEALED and not (enemy and kind < len(TYPES)):  # nor face up
             hidden[cell] = _row(enemy, int(bool(cell & MOVED)))
         elif kind < len(TYPES):
             known[cell, (ENEMY_PUBLIC if enemy else OWN_PUBLIC).start + kind] = 1.0

@@ -1,5 +1,6 @@
-"""Whether players use what they know: attacks on pieces whose type is public, and pieces that stand
-beside stronger ones."""
+"""Whether players use what they know: attacks on pieces whose type is public, pieces that stand
+beside stronger ones, and scouts that are let go. And whether they use what the enemy does not know:
+hidden pieces that chase known ones, weaker than these (the bluffs of the DeepNash paper)."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from stratkit.engine.stratego import (
     LOSES,
     PIECE,
     REVEALED,
+    SCOUT,
     SIDE,
     TYPE,
     TYPES,
@@ -26,13 +28,17 @@ if TYPE_CHECKING:
     from stratkit.notation.play import Played
 
 # What is counted, by the names that `fenfs stats --json` has.
-PLIES, ATTACKS, KNOWN, KNOWN_LOST, BESIDE, BESIDE_TAKEN = COUNTED = (
+COUNTED = (
     "plies",
     "attacks",
     "known",
     "known_lost",
     "beside",
     "beside_taken",
+    "chases",
+    "bluffs",
+    "scouts",
+    "scouts_let_go",
 )
 
 _MOVES = [t for t in range(len(TYPES)) if t not in (FLAG, BOMB)]
@@ -48,7 +54,10 @@ def count_attacks(played: Played) -> tuple[Counter[str], Counter[str]]:
 
     plies; attacks; those on pieces of known type; those of these in which the attacker alone falls,
     which it knew; movable pieces beside an enemy's piece of known type that wins if it attacks, one
-    a ply and piece, after the own move; how many of these the enemy takes in its next move.
+    a ply and piece, after the own move; how many of these the enemy takes in its next move; moves
+    of a hidden piece to a square beside a movable enemy's piece of known type; those of these in
+    which it would fall by an attack on each such piece; plies before which an own piece that wins
+    stands beside a scout of known type; those of these that do not attack such a scout.
     """
     nothing = dict.fromkeys(COUNTED, 0)
     counts: tuple[Counter[str], Counter[str]] = (Counter(nothing), Counter(nothing))
@@ -60,11 +69,72 @@ def count_attacks(played: Played) -> tuple[Counter[str], Counter[str]]:
     beside = _beside(_cells(played)[1:], ply % 2, variant.height, variant.width)
     taken = np.append(beside[ply[:-1], end[1:]] & attack[1:] & (outcome[1:] == WINS), False)
     lost = known & (outcome == LOSES)
-    sums = (np.ones(len(ply)), attack, known, lost, beside.sum(1), taken)
+    first = np.ones(len(ply)), attack, known, lost, beside.sum(1), taken
+    sums = (*first, *_chases(played, attack, end), *_scouts(played))
     for side in (0, 1):
         for name, each in zip(COUNTED, sums, strict=True):
             counts[side][name] = int(each[side::2].sum())
     return counts
+
+
+def bluffs(played: Played) -> list[int]:
+    """The plies (from 0) of the moves that count as bluffs. Needs `boards`."""
+    if len(played.boards) < 2:
+        return []
+    attack, _, _, end = _attacks(played)
+    return [int(ply) for ply in np.flatnonzero(_chases(played, attack, end)[1])]
+
+
+def _chases(played: Played, attack: Bools, end: Bytes) -> tuple[Bools, Bools]:
+    """Of each ply: whether a hidden piece moves beside a known movable one, and whether it would
+    lose against all such."""
+    after = _cells(played)[1:]
+    ply = np.arange(len(after))
+    mover = after[ply, end]
+    known = _enemies(after, ply % 2, np.isin(after & TYPE, _MOVES))
+    near = known & _steps_from(end, played.log.variant.height, played.log.variant.width)
+    chases = ~attack & (mover & REVEALED == 0) & near.any(1)
+    loses = _OUTCOME[(mover & TYPE)[:, None], after & TYPE] == LOSES
+    return chases, chases & (loses | ~near).all(1)
+
+
+def _scouts(played: Played) -> tuple[Bools, Bools]:
+    """Of each ply: whether a known scout stood beside an own piece that wins against it, and
+    whether that side then did not attack such a scout."""
+    before, variant = _cells(played)[:-1], played.log.variant
+    ply = np.arange(len(before))
+    scouts = _enemies(before, ply % 2, before & TYPE == SCOUT)
+    takers = _own(before, ply % 2) & (_OUTCOME[before & TYPE, SCOUT] == WINS)
+    there = scouts & _spread(takers, variant.height, variant.width)
+    end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(ply), 1]
+    chance = there.any(1)
+    return np.asarray(chance), np.asarray(chance & ~there[ply, end])
+
+
+def _own(cells: Bytes, side: Int64s) -> Bools:
+    """Bool [n, squares]: where a piece of `side` [n] stands."""
+    return np.asarray((cells & PIECE != 0) & ((cells & SIDE != 0) == (side[:, None] == 1)))
+
+
+def _enemies(cells: Bytes, side: Int64s, kind: Bools) -> Bools:
+    """Bool [n, squares]: where known pieces of this kind stand that are not of `side` [n]."""
+    return np.asarray(_own(cells, 1 - side) & (cells & REVEALED != 0) & kind)
+
+
+def _steps_from(squares: Bytes, height: int, width: int) -> Bools:
+    """Bool [n, squares]: which squares are one step from this one, uint8 [n]."""
+    at = np.zeros((len(squares), height * width), bool)
+    at[np.arange(len(squares)), squares] = True
+    return _spread(at, height, width)
+
+
+def _spread(places: Bools, height: int, width: int) -> Bools:
+    """Bool [n, squares]: which squares are one step from one of these places."""
+    grid = np.pad(places.reshape(-1, height, width), ((0, 0), (1, 1), (1, 1)))
+    beside = np.zeros((len(places), height, width), bool)
+    for up, right in ((0, 1), (2, 1), (1, 0), (1, 2)):
+        beside |= grid[:, up : up + height, right : right + width]
+    return beside.reshape(places.shape)
 
 
 def lost_attacks(played: Played) -> list[int]:

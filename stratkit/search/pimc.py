@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch
+from stratkit.engine import Batch, face_up, hidden_types
 from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
 from stratkit.search.beliefs import BeliefSampler
@@ -44,6 +44,7 @@ class PIMC(Search):
     combine  policies, not values (PC-PIMC)
     draw     from the mean policy, instead of its best move
     noise    part of each root's priors drawn from a Dirichlet distribution
+    face_up  the blueprint sees each world as it is, hidden pieces and all
     seconds  limit of a decision: then the result depends on the machine; None: no limit
     cpuct, actions, unit, largest_return   as in `SearchTrees`
     """
@@ -58,6 +59,7 @@ class PIMC(Search):
     actions: int = 1
     unit: float = 1.0
     largest_return: float = np.inf
+    face_up: bool = False
     seconds: float | None = None
 
     def __call__(
@@ -76,9 +78,11 @@ class PIMC(Search):
             self.unit,
             self.largest_return,
             search_threads(),
+            self.face_up,
         )
-        for i, root in enumerate(roots):
-            trees.begin(i * self.worlds, root.moves, self._priors(root, seed))
+        for i, (root, one) in enumerate(zip(roots, believed, strict=True)):
+            known = world_priors(one.worlds, root, blueprint) if self.face_up else root.policy
+            trees.begin(i * self.worlds, root.moves, self._priors(root, known, seed))
         grow(trees, blueprint, until)
         out = []
         for i, one in enumerate(believed):
@@ -99,10 +103,11 @@ class PIMC(Search):
             )
         return out
 
-    def _priors(self, root: Root, seed: int) -> npt.NDArray[np.float32]:
-        """float32 [worlds, m]: the blueprint's policy at the root, with noise."""
+    def _priors(self, root: Root, policy: Vector, seed: int) -> npt.NDArray[np.float32]:
+        """float32 [worlds, m]: the blueprint's policy at the root, in all worlds [m] or in each
+        [worlds, m], with noise."""
         m = len(root.moves)
-        priors = np.tile(root.policy, (self.worlds, 1))
+        priors = np.array(np.broadcast_to(policy, (self.worlds, m)))
         if self.noise:
             shape = NOISE_SHAPE / m
             drawn = dirichlet(seed, root.state.game, root.state.number, shape, self.worlds, m)
@@ -114,6 +119,27 @@ class PIMC(Search):
         if not self.combine:
             return best(q)
         return mean if self.draw else best(mean)
+
+
+def world_priors(worlds: Batch, root: Root, blueprint: Blueprint) -> Vector:
+    """float64 [worlds, m]: the probability of each of the root's moves, as the blueprint plays in
+    each world that it sees face up."""
+    first, n = [move[0] for move in root.moves], worlds.size
+    policy = _policy_face_up(worlds, blueprint)[:, first]
+    if len(root.moves[0]) == 2:
+        pieces = list(dict.fromkeys(first))
+        selected = Batch.gathered([(worlds, np.repeat(np.arange(n), len(pieces)))])
+        selected.apply(np.tile(np.array(pieces, np.int32), n))
+        second = _policy_face_up(selected, blueprint).reshape(n, len(pieces), -1)
+        policy *= second[:, [pieces.index(one) for one in first], [move[1] for move in root.moves]]
+    total = policy.sum(1, keepdims=True)
+    return np.where(total > 0, policy / np.where(total > 0, total, 1), root.policy)
+
+
+def _policy_face_up(worlds: Batch, blueprint: Blueprint) -> Vector:
+    """float64 [worlds, A]."""
+    packed = face_up(worlds.observe(), hidden_types(worlds))
+    return blueprint.evaluate_distinct(packed, worlds.legal())[0].astype(np.float64)
 
 
 def best(scores: Vector) -> Vector:

@@ -14,6 +14,7 @@ from stratkit.engine.stratego import (
     MOVED,
     PIECE,
     REVEALED,
+    SCOUT,
     SIDE,
     TYPE,
     VARIANTS,
@@ -26,6 +27,15 @@ from stratkit.notation.log import Log
 from stratkit.notation.play import Played, play_out
 
 MINER, MAJOR, MARSHAL = 3, 7, 10
+
+
+def steps(one: int, other: int, width: int) -> int:
+    return abs(one // width - other // width) + abs(one % width - other % width)
+
+
+def is_known(cell: int, side: int) -> bool:
+    """Whether it is a known piece of the other side."""
+    return bool(cell & PIECE and cell & REVEALED) and bool(cell & SIDE) != bool(side)
 
 
 def counted(played: Played) -> list[dict[str, int]]:
@@ -45,16 +55,40 @@ def counted(played: Played) -> list[dict[str, int]]:
             if before[end] & REVEALED:
                 mine["known"] += 1
                 mine["known_lost"] += outcome == LOSES
+        near = [
+            theirs & TYPE
+            for other, theirs in enumerate(after)
+            if steps(end, other, width) == 1 and is_known(theirs, side)
+            if theirs & TYPE not in (FLAG, BOMB)
+        ]
+        if near and outcome is None and not after[end] & REVEALED:
+            mine["chases"] += 1
+            mine["bluffs"] += all(fight(after[end] & TYPE, one) == LOSES for one in near)
+        scouts = {
+            other
+            for other, theirs in enumerate(before)
+            if is_known(theirs, side) and theirs & TYPE == SCOUT
+            for square, cell in enumerate(before)
+            if steps(square, other, width) == 1 and cell & PIECE
+            if bool(cell & SIDE) == bool(side) and cell & TYPE not in (FLAG, BOMB)
+            if fight(cell & TYPE, SCOUT) == WINS
+        }
+        mine["scouts"] += bool(scouts)
+        mine["scouts_let_go"] += bool(scouts) and end not in scouts
         counts[1 - side]["beside_taken"] += end in hanging and outcome == WINS
         hanging = set()
         for square, cell in enumerate(after):
             if not cell & PIECE or bool(cell & SIDE) != bool(side) or cell & TYPE in (FLAG, BOMB):
                 continue
             for other, theirs in enumerate(after):
-                steps = abs(square // width - other // width) + abs(square % width - other % width)
                 known = theirs & PIECE and theirs & REVEALED and (theirs ^ cell) & SIDE
                 movable = theirs & TYPE not in (FLAG, BOMB)
-                if steps == 1 and known and movable and fight(theirs & TYPE, cell & TYPE) == WINS:
+                if (
+                    steps(square, other, width) == 1
+                    and known
+                    and movable
+                    and fight(theirs & TYPE, cell & TYPE) == WINS
+                ):
                     hanging.add(square)
         mine["beside"] += len(hanging)
     return counts
@@ -68,6 +102,8 @@ def test_random_games(kind: str) -> None:
         ours = count_attacks(played)
         assert [dict(one) for one in ours] == counted(played)
         total.update(ours[0])
+    assert total["chases"] >= total["bluffs"] and total["scouts"] >= total["scouts_let_go"]
+    assert kind == "barrage" or min(total[name] for name in COUNTED[6:])
     assert total["attacks"] and (total["beside"] or kind == "barrage")
 
 

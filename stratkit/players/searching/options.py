@@ -67,6 +67,12 @@ class SearchOptions:
     nodes: int = option(
         800, whole(1, 1_000_000), "simulations of the tree of each world", needs=TREES
     )
+    sees: str = option(
+        "mover",
+        one_of("mover", "world"),
+        "what the network sees in a tree: what the side to move may know, or the world's pieces",
+        needs=TREES,
+    )
     split: bool = option(False, switch(), "divide the nodes among the worlds", needs=TREES)
     cpuct: float = option(
         2.5, number(0.0, 100.0), "how far the policy counts against values in a tree", needs=TREES

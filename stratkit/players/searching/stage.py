@@ -40,6 +40,8 @@ def _mmd(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
 
 
 def _pimc(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
+    if options.sees == "world" and not kit_of(game).hidden_types:
+        raise UsageError(f"sees=world is for Stratego on boards, not for {game.name}")
     return PIMC(
         worlds=options.trees,
         nodes=max(1, options.nodes // options.trees) if options.split else options.nodes,
@@ -51,6 +53,7 @@ def _pimc(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
         actions=game.actions_per_ply,
         unit=game.unit,
         largest_return=game.largest_return,
+        face_up=options.sees == "world",
         seconds=options.time,
     )
 
