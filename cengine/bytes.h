@@ -1,4 +1,4 @@
-/* Eight bytes at once in a 64-bit word, or sixteen in a vector. */
+/* Eight bytes at once in a 64-bit word. */
 #ifndef SK_BYTES_H
 #define SK_BYTES_H
 
@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "bits.h"
-
-/* Sixteen bytes that are calculated with at once: every 64-bit machine has instructions for it. */
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 static inline uint64_t broadcast(uint8_t byte) { return 0x0101010101010101u * byte; }
 
