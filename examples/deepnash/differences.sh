@@ -1,7 +1,7 @@
 #!/bin/sh
 # What each deviation of R-NaD's defaults from the paper's text is worth, by exact NashConv at equal CPU time:
 #   differences.sh GAME MINUTES SEEDS      such as  kuhn .5 1,2,3
-case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
+case ${1:-} in '' | -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 here=$(dirname "$0") game=$1 minutes=$2 seeds=$3
 net="--net mlp:64x64"
