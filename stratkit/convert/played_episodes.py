@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from dataclasses import replace
 from typing import IO, BinaryIO, cast
 
 import numpy as np
@@ -26,7 +25,6 @@ from stratkit.notation.log import LIMITS, ON_THE_BOARD
 from stratkit.notation.setups import has_counts
 from stratkit.storage.columns import Episode, Episodes
 from stratkit.storage.episodes import PLAYED, EpisodeWriter, Header
-from stratkit.storage.identities import match_key
 from stratkit.storage.records import RecordHeader
 
 
@@ -89,7 +87,9 @@ def _off_the_board(claim: End) -> End:
 def _number(match: RecordHeader, number: int) -> int:
     """A number for the game: the same game has the same one in all files."""
     setups = match.setups and dict(sorted(match.setups.items()))
-    identity = f"{match_key(replace(match, setups=setups))} {number}"
+    rules = sorted(match.rules.items())
+    key = match.game, rules, match.seed, match.games, match.players, setups
+    identity = f"{key!r} {number}"  # for good: episodes that were written have these numbers
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) >> 1
 

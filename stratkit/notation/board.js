@@ -124,7 +124,7 @@ class Board {
         const [x, y] = this.place(from), [endX, endY] = this.place(to);
         const length = Math.hypot(endX - x, endY - y), [right, down] = [(endX - x) / length,
                                                                         (endY - y) / length];
-        const start = .29 * Board.SIZE, tip = length - start, neck = tip - 11;
+        const start = .34 * Board.SIZE, tip = length - .42 * Board.SIZE, neck = tip - 9;
         const at = (along, aside) => `${x + along * right - aside * down} ` +
                                      `${y + along * down + aside * right}`;
         this.arrow.append(

@@ -159,7 +159,7 @@ def test_the_same_games_give_the_same_page(games: pathlib.Path, page: pathlib.Pa
 
 def test_names_end_no_script(page: pathlib.Path) -> None:
     text = page.read_text()
-    assert text.count("<script") == 3 == text.count("</script>")
+    assert text.count("<script") == 4 == text.count("</script>")
     rest = text.replace(SVG, "")
     assert not re.search(r"(?:src|href)\s*=|url\((?!#)|https?:|@import|fetch\(|\x1b", rest)
     assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" in text
