@@ -462,7 +462,7 @@ def test_a_client_that_goes_away_is_no_fault(game: dict[str, Any]) -> None:
 def test_serve_needs_no_games() -> None:
     for arguments, what in (
         (["--serve", GSN], "--serve reads stdin and writes stdout: no GAMES, --page or -o"),
-        ([], "GAMES are needed, or --serve"),
+        ([], "missing GAMES, or --serve"),
     ):
         done = run("analyse", *arguments)
         assert (done.status, done.error_line) == (2, f"analyse: {what}")

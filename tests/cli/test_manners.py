@@ -88,36 +88,6 @@ def test_the_package_alone_loads_next_to_nothing() -> None:
     assert {"stratkit", "stratkit.version"} <= loaded and len(loaded) <= 4
 
 
-def user_seconds(command: list[str], enough: float = 0.0, runs: int = 12) -> float:
-    """The least user time of several runs; of fewer, if one takes no more than `enough`."""
-    least = float("inf")
-    for _ in range(runs):
-        if least <= enough:
-            break
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-        least = min(least, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
-    return least
-
-
-@pytest.fixture(scope="module")
-def bare_python() -> float:
-    return user_seconds([sys.executable, "-c", "pass"])
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_starts_at_once(
-    name: str, bare_python: float, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Compiled files are kept elsewhere for the test, in case the environment forbids them here.
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
-    # 50 ms beside the 12 ms of `python3 -c pass`, as a ratio: a slow machine is slow in both. One
-    # with other work to do is given more tries.
-    limit = bare_python * (1 + 50 / 12)
-    assert user_seconds(command_line(name, "--help"), enough=limit, runs=80) <= limit
-
-
 @every
 def test_version(name: str, words: list[str]) -> None:
     assert run(name, *words, "--version").out == f"{name} (stratkit) {__version__}\n"

@@ -60,9 +60,10 @@ def record(number: int, returns: tuple[float, float] = (1, -1)) -> GameRecord:
 def write(path: pathlib.Path, *records: GameRecord, **options: bool) -> list[int]:
     """Appends to a file; the numbers that it held before."""
     with RecordWriter(str(path), HEADER, **options) as writer:
+        before = list(writer.done)
         for one in records:
             writer.write(one)
-        return list(writer.done)
+        return before
 
 
 def read(stored: bytes) -> list[tuple[RecordHeader, GameRecord]]:

@@ -34,6 +34,6 @@ class AnalyseOptions:
         if self.serve and (self.inputs or self.page is not None or self.output != "-"):
             raise UsageError("--serve reads stdin and writes stdout: no GAMES, --page or -o")
         if not self.serve and not self.inputs:
-            raise UsageError("GAMES are needed, or --serve")
+            raise UsageError("missing GAMES, or --serve")
         if self.page == "-" == self.output:
             raise UsageError("the page cannot go where the records go: name a file")
