@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import COMMANDS, PATIENCE, ROOT, Done, click_command, command_line, module, run
+from running import COMMANDS, PATIENCE, ROOT, Done, click_command, module, run
 from stratkit import __version__
 
 EXAMPLE = pathlib.Path(__file__).with_name("example_tool.py")
