@@ -122,9 +122,11 @@ class Algorithm(ABC, Generic[F, T]):
     def outputs(self, views: DistinctViews) -> Outputs:
         """What the trained network says of some views, each [m, ...]: the loss is a function of
         these. Called with or without recording a graph."""
-        embedding = self.trained.embed(views.inputs)
-        logits = self.trained.logits(embedding, views.inputs, views.legal)
-        return logits, self.trained.value(embedding, views.inputs)
+        network, inputs = self.trained, views.inputs
+        graph = torch.is_grad_enabled()
+        embedding = network.embed(inputs) if graph else network.embed_without_graph(inputs)
+        logits = network.logits(embedding, inputs, views.legal)
+        return logits, network.value(embedding, inputs)
 
     def learning_rate(self, step: int) -> float:
         """Adam's rate in update number `step`, counted from 0."""

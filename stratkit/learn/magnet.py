@@ -25,7 +25,7 @@ def log_magnet(word: str, networks: Mapping[str, Network], views: DistinctViews)
     if name is None:
         return -views.legal.sum(1, keepdim=True).clamp_min(1).float().log()
     network = networks[name]
-    logits = network.logits(network.embed(views.inputs), views.inputs, views.legal)
+    logits = network.logits(network.embed_without_graph(views.inputs), views.inputs, views.legal)
     return legal_policy(logits, views.legal)[1]
 
 

@@ -131,6 +131,11 @@ class WithDeployment(Network):
             self.deployment.embed(inputs.deployment), self.play.embed(inputs.play)
         )
 
+    def embed_without_graph(self, inputs: DeploymentInputs) -> DeploymentEmbedding:
+        return DeploymentEmbedding(
+            self.deployment.embed(inputs.deployment), self.play.embed_without_graph(inputs.play)
+        )
+
     def embed_after(self, inputs: DeploymentInputs, before: Any) -> tuple[DeploymentEmbedding, Any]:
         play, known = self.play.embed_after(inputs.play, before)
         return DeploymentEmbedding(self.deployment.embed(inputs.deployment), play), known

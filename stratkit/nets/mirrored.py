@@ -68,6 +68,9 @@ class Mirrored(WithDeployment):
     def embed(self, inputs: Any) -> DeploymentEmbedding:
         return super().embed(inputs.inputs)
 
+    def embed_without_graph(self, inputs: Any) -> DeploymentEmbedding:
+        return super().embed_without_graph(inputs.inputs)
+
     def embed_after(self, inputs: Any, before: Any) -> tuple[DeploymentEmbedding, Any]:
         return super().embed_after(inputs.inputs, before)
 

@@ -42,6 +42,11 @@ class Network(nn.Module, ABC):
     def embed(self, inputs: Any) -> Any:
         """What all heads read: float32 [n, ...], such as [n, C, H, W] of a board."""
 
+    def embed_without_graph(self, inputs: Any) -> Any:
+        """`embed` without a graph, for whoever does not mind the rounding: a network may have a
+        faster way for it on a CPU."""
+        return self.embed(inputs)
+
     def embed_after(self, inputs: Any, before: Any) -> tuple[Any, Any]:
         """`embed` of what `prepare_shared` made, on a CPU and without a graph, and what to hand in
         as `before` with the next inputs (None with the first): what a network remembers of these

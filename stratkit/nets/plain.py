@@ -7,12 +7,15 @@ policy head serves all phases of the game, since the planes tell them apart.
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn, relu_
 from torch.nn.functional import relu
 
+from stratkit.engine.observation import MAX_SQUARES
+from stratkit.engine.residual import residual, residual_lanes, residual_weights
 from stratkit.nets.expansion import expand
-from stratkit.nets.network import Network, last_layer, value_layer
+from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
 
 
 class PlainNet(Network):
@@ -38,10 +41,7 @@ class PlainNet(Network):
 
     def embed(self, inputs: Tensor) -> Tensor:
         """float32 [n, C, H, W]."""
-        x = relu(self.entry(inputs))
-        for block in self.blocks:
-            x = block(x)
-        return x
+        return through(self.blocks, relu(self.entry(inputs)))
 
     def logits(self, embedding: Tensor, inputs: Tensor, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
@@ -64,3 +64,30 @@ class ResidualBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """[n, C, H, W] -> [n, C, H, W]."""
         return relu_(x + self.second(relu_(self.first(x))))
+
+
+def through(blocks: nn.ModuleList, x: Tensor) -> Tensor:
+    """[n, C, H, W] through residual blocks."""
+    for block in blocks:
+        x = block(x)
+    return x
+
+
+def through_without_graph(blocks: nn.ModuleList, x: Tensor) -> Tensor:
+    """The same without a graph, by the engine where it is faster; `x` may be overwritten. Its sums
+    differ by rounding. Weights are made ready each time, since a learner moves them."""
+    if not _engine_is_faster(x):
+        return through(blocks, x)
+    each = [parameter.detach().numpy() for parameter in blocks.parameters()]
+    filters, biases = np.stack(each[::2]), np.stack(each[1::2])
+    boards = x.detach().permute(0, 2, 3, 1).contiguous()
+    residual(boards.numpy(), residual_weights(filters), biases)
+    return boards.permute(0, 3, 1, 2)
+
+
+def _engine_is_faster(x: Tensor) -> bool:
+    """Of many channels on a small board it would mostly read weights, anew for each board."""
+    if not on_cpu(x) or torch.is_autocast_enabled("cpu") or x.dtype != torch.float32:
+        return False
+    _, channels, height, width = x.shape
+    return channels <= height * width <= MAX_SQUARES and residual_lanes(channels) > 1

@@ -31,7 +31,7 @@ from stratkit.learn.mmd import (
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, accepted, resolve
 from stratkit.learn.step_weights import explained, game_counts, game_weights
-from stratkit.nets import legal_policy
+from stratkit.nets import legal_policy, plain
 
 INFINITY = math.inf
 
@@ -399,6 +399,23 @@ def test_what_is_not_learned_from_is_not_differentiated(monkeypatch: pytest.Monk
     assert rows[0] == 0 and rows[1] < 0.3 * rows[2] and rows[1] % 16 == 0
     torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-6)
     assert gradients[0].abs().max() > 1e-3
+
+
+def test_a_first_pass_by_the_engine_leaves_the_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policy and the values before the update differ from torch's by rounding."""
+    game, found = episodes("mini", 4)
+    batch = make_batch(game, as_parts(game, found), BatchSpec(8))
+    results = []
+    for by_torch in (False, True):
+        if by_torch:
+            monkeypatch.setattr(plain, "_engine_is_faster", lambda x: False)
+        learner = optimizer("fromto:16x1", game, setting(advantage_filter=0.7, lr=1e-2))
+        metrics = [learner.update(batch) for _ in range(3)]
+        results.append((metrics[-1], gradient(learner)))
+    (metrics, by_engine), (again, wanted) = results
+    assert metrics == pytest.approx(again, rel=1e-4, abs=1e-5)
+    torch.testing.assert_close(by_engine, wanted, rtol=1e-3, atol=1e-5)
+    assert wanted.abs().max() > 1e-3
 
 
 @pytest.mark.parametrize(

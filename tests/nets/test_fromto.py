@@ -9,9 +9,10 @@ import torch
 from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
 from stratkit.engine import Game
+from stratkit.engine.residual import residual, residual_lanes
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
-from stratkit.nets import build
+from stratkit.nets import build, plain
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.features import outcomes
 from stratkit.nets.fromto import DEPLOY, TARGET, FromTo
@@ -57,6 +58,45 @@ def test_shared_or_not_the_answers_are_the_same() -> None:
     embedding = net.embed(inputs)
     assert_close(net.logits(embedding, inputs, legal).detach(), alone[0].detach())
     assert_close(net.value(embedding, inputs).detach(), alone[1].detach())
+
+
+@pytest.mark.parametrize(
+    ("name", "net"),
+    [
+        ("barrage", "fromto:16x2"),
+        ("mini", "fromto:8x1+deployment"),
+        ("mini", "fromto:16x1+mirrored"),
+    ],
+)
+def test_without_a_graph_the_engine_computes_the_blocks(
+    name: str, net: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for it gets the same up to rounding; with a graph nobody does."""
+    game, asked = Game(name), []
+    monkeypatch.setattr(plain, "residual", lambda *a: asked.append(len(a[0])) or residual(*a))
+    views = views_of_games(game, 1, seed=3)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    made = drawn(build(net, game, seed=1))
+    with torch.no_grad():
+        inputs = made.prepare_shared(packed)
+        wanted = made.embed(inputs)
+        assert not asked
+        found = made.embed_without_graph(inputs)
+        assert len(asked) == (residual_lanes(8) > 1)
+        for part in (made.logits, lambda embedding, inputs, _: made.value(embedding, inputs)):
+            assert_close(part(found, inputs, legal), part(wanted, inputs, legal), atol=1e-5)
+
+
+def test_blocks_that_are_not_for_the_engine_are_torch_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Channels that fill no vector, more of them than squares, and bfloat16."""
+    monkeypatch.setattr(plain, "residual", lambda *a: pytest.fail("the engine was asked"))
+    packed = torch.from_numpy(views_of_games(Game("mini"), 1, seed=3).observations)
+    for net, bf16 in (("12x1", False), ("40x1", False), ("16x1", True)):
+        made = network(Game("mini"), f"fromto:{net}")
+        inputs = made.prepare(packed)
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            wanted, found = made.embed(inputs), made.embed_without_graph(inputs)
+        assert torch.equal(found.squares, wanted.squares)
 
 
 def test_what_was_seen_a_moment_ago_is_remembered_until_other_weights_come() -> None:
