@@ -121,7 +121,7 @@ def analysis(revision: Revision) -> Cost:
     if not games.exists():
         words = ("heuristic", "random", "--game", "barrage", "-n", "2", "--seed", "1")
         revision.seconds("match", *words, "-q", "-o", games.name)
-    words = ("replay", "--game", "0", "--explain", "barrage.safetensors", games.name)
+    words = ("replay", "--game", "1", "--explain", "barrage.safetensors", games.name)
     return Cost(revision.seconds("fenfs", *words, "-f", "-o", "page.html"))
 
 
