@@ -37,7 +37,8 @@ def residual_weights(filters: Float32s) -> Float32s:
     [k, 16, c, c]."""
     k, c = length("filters", filters), filters.shape[1] if filters.ndim > 1 else 0
     pointer("filters", filters, "float32", (k, c, c, 3, 3))
-    each = filters.reshape(k, c, c, 9).astype(np.float64) @ np.kron(_FORTH, _FORTH).T
+    plain = np.asarray(filters)  # of a masked array the numbers, as C would have them
+    each = plain.reshape(k, c, c, 9).astype(np.float64) @ np.kron(_FORTH, _FORTH).T
     return np.ascontiguousarray(each.transpose(0, 3, 2, 1), np.float32)
 
 
