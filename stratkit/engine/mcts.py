@@ -72,7 +72,7 @@ class SearchTrees:
         if nodes > MAX_NODES or not 0 < unit < np.inf or not largest_return > 0:
             what = f"nodes must be 1 to {MAX_NODES:,}, unit and largest_return above 0"
             raise ValueError(f"{what}, not {nodes:,}, {unit} and {largest_return}")
-        if face_up and not lib.sk_shows_face_up(roots.game.handle):
+        if face_up and not roots.game.shows_face_up:
             raise ValueError(f"{roots.game.name}: nothing in its observations could be face up")
         if not math.isfinite(cpuct):
             raise ValueError(f"cpuct must be finite, not {cpuct}")

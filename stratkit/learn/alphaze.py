@@ -81,7 +81,7 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
 
     def untrained(self, game: Game, seed: int) -> Network:
         """`InputError`: the game has no hidden pieces that could be seen."""
-        if self.config.face_up and len(game.shape) != 3:
+        if self.config.face_up and not game.shows_face_up:
             raise InputError("sees=world is for Stratego on boards", text=game.name)
         return super().untrained(game, seed)
 

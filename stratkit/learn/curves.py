@@ -151,9 +151,8 @@ def plot(
     if how.band:
         label = f"mean and range of {len(runs)} runs"
         grid[-1][0].plot([], [], color=_colour(0), label=label)
-    for number, run in enumerate(
-        () if how.band else runs
-    ):  # one that has none of the last field is named too
+    # One that has none of the last field is named, too.
+    for number, run in enumerate(() if how.band else runs):
         grid[-1][0].plot([], [], _style(number), color=_colour(number), label=plain(run.name))
     legend(grid[-1][0], -0.28)
     save(figure, stream, form)

@@ -1,4 +1,4 @@
-"""Opponents for people, `level=1` to `level=8`: each about 150 Elo stronger than the one below.
+"""Opponents for people, `level=1` to `level=8`, meant to be 150 Elo apart.
 
 A weak level is a person with a habit who overlooks much: scripted players, of whom one is drawn for
 each game. Middle ones are an older network that is less sure of itself and yet drops absurd moves.

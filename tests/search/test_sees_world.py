@@ -15,7 +15,9 @@ from stratkit.engine import Batch, Game, begins_unsure, face_up, hidden_types, w
 from stratkit.engine.mcts import SearchTrees
 from stratkit.engine.observation import CELLS, ENEMY_PUBLIC, PHASE
 from stratkit.engine.stratego import NO_PIECE, TYPE, UNKNOWN
-from stratkit.learn.config import BatchSpec
+from stratkit.errors import InputError
+from stratkit.learn.alphaze import AlphaZe
+from stratkit.learn.config import AlphaZeConfig, BatchSpec
 from stratkit.learn.data import make_batch, truths
 from stratkit.nets import expand
 from stratkit.nets.expansion import expand_in_torch
@@ -155,6 +157,8 @@ def test_trees_of_a_game_without_such_pieces_are_refused() -> None:
 
 def test_bad_input() -> None:
     """One line each: no tree, no such game, in a match and in learning."""
+    with pytest.raises(InputError, match="sees=world is for Stratego on boards"):
+        AlphaZe("plain", Game("dark_hex:2"), AlphaZeConfig(actors="search=pimc,sees=world"), 1)
     for words, said in (
         (("match", "search=mmd,sees=world,barrage", "random", "--game", "mini"), "sees"),
         (("match", "sees=world,barrage", "random", "--game", "mini"), "sees"),

@@ -54,7 +54,7 @@ def details(analyst: Analyst, turn: Turn, judged: Judgement, played: int) -> Map
         numbers = *judged.value(at), *judged.loss(at), float(takes[at]), float(falls[at])
         moves.append({"move": text, **dict(zip(NUMBERS, map(rounded, numbers), strict=True))})
     return {
-        "moves": sorted(moves, key=lambda move: move["loss"]),
+        "moves": sorted(moves, key=lambda move: (move["loss"] is None, move["loss"] or 0)),
         "knew": _knew(worlds, judged.side, kind),
         "line": _line(evaluator, some, judged, judged.best, kind),
         "instead": _line(evaluator, some, judged, played, kind),
@@ -62,7 +62,7 @@ def details(analyst: Analyst, turn: Turn, judged: Judgement, played: int) -> Map
 
 
 def _knew(worlds: Batch, side: int, kind: Variant) -> list[dict[str, Any]]:
-    """Of each hidden piece of the enemy how often it is what, in worlds that are all alike."""
+    """Of each hidden piece of the enemy how often it is what, in worlds that count the same."""
     types, found = hidden_types(worlds), []
     for square in np.flatnonzero(types[0] != NOT_HIDDEN).tolist():
         counts = Counter(types[:, square].tolist()).most_common()

@@ -40,7 +40,7 @@ def _mmd(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
 
 
 def _pimc(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
-    if options.sees == "world" and not kit_of(game).hidden_types:
+    if options.sees == "world" and not game.shows_face_up:
         raise UsageError(f"sees=world is for Stratego on boards, not for {game.name}")
     return PIMC(
         worlds=options.trees,
