@@ -308,6 +308,14 @@ CALLS: dict[str, Callable[[], Any]] = {
     "dice_bids": lambda: {"game": game_of("liars_dice:1x2")},
     "DiceSets.__init__": lambda: (DiceSets, {"game": game_of("liars_dice:1x2")}),
     "DiceSets.views": lambda: (dice_sets().views, {"begin": 0, "end": 5}),
+    "DiceSets.find": lambda: (
+        dice_sets().find,
+        {
+            "players": np.zeros(2, np.int64),
+            "before": np.full(2, -1),
+            "observations": dice_sets().views(0, 2)[0],
+        },
+    ),
     "DiceSets.views_of": lambda: (dice_sets().views_of, {"numbers": np.arange(3)}),
     "DiceResponses.__init__": lambda: (
         DiceResponses,
@@ -323,6 +331,10 @@ CALLS: dict[str, Callable[[], Any]] = {
         {"pieces": 1},
     ),
     "PhantomViews.observations": lambda: (phantom_views().observations, {"player": 0}),
+    "PhantomViews.numbers_of": lambda: (
+        phantom_views().numbers_of,
+        {"observations": phantom_views().observations(0)},
+    ),
     "PhantomViews.__init__": lambda: (PhantomViews, {"game": game_of("dark_hex:2")}),
     "view_numbers": lambda: {"game": game_of("dark_hex:2")},
     "PhantomResponses.__init__": lambda: (

@@ -73,6 +73,21 @@ class DiceSets:
         legal[:, self.bids] = made > 0
         return sees, legal
 
+    @checked
+    def find(self, players: Int64s, before: Int64s, observations: Bytes) -> Int64s:
+        """The numbers of the sets in which players see this, int64 [n]; -1: there is none. Who
+        plays, and what it has done before, an observation says by itself."""
+        fitting("observations", observations, (None, self.game.observation_bytes))
+        counts, bids = observations[:, 2 : -self.bids], observations[:, -self.bids :]
+        alike = (counts[:, None] == self._counts).all(2)
+        numbers = bids @ (1 << np.arange(self.bids)) * self.game.hands + alike.argmax(1)
+        return np.where(alike.any(1), numbers, -1)
+
+    @cached_property
+    def first(self) -> Int64s:
+        """int64 [sets + 1]: where the choices of each begin."""
+        return np.concatenate([[0], self._sizes.cumsum()])
+
     @cached_property
     def _sizes(self) -> Int64s:
         """int64 [sets]: how many choices each has."""

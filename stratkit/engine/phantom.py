@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from stratkit.arguments import Between, Player, Threads, checked
-from stratkit.arrays import Bytes, Float64s
+from stratkit.arguments import Between, Player, Threads, checked, fitting
+from stratkit.arrays import Bytes, Float64s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 
@@ -52,6 +52,13 @@ class PhantomViews:
         for stone in (1, 2):
             out[:, 1 + stone :: 2] = self._digits == stone
         return out
+
+    @checked
+    def numbers_of(self, observations: Bytes) -> Int64s:
+        """The numbers of the views that look so, int64 [n]."""
+        fitting("observations", observations, (None, self.game.observation_bytes))
+        digits = (observations[:, 2::2] != 0) + 2 * (observations[:, 3::2] != 0)
+        return np.asarray(digits @ 3 ** np.arange(self.game.actions), np.int64)
 
     def uniform(self) -> Float64s:
         """float64 [V, cells]: all legal cells alike."""

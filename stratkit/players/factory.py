@@ -26,6 +26,7 @@ from stratkit.players.registry import (
     LEVEL,
     MIXTURE,
     NETWORK,
+    POLICY_TABLE,
     PYTHON,
     RANDOM,
     RESPONSE,
@@ -44,6 +45,7 @@ from stratkit.players.spec import (
     PlayerSpec,
     path_text,
 )
+from stratkit.players.table import open_table
 from stratkit.players.testtime.options import PostProcessing
 
 if TYPE_CHECKING:
@@ -336,6 +338,7 @@ OPENERS: Mapping[PlayerKind, Opener] = {
     SCRIPTED: open_scripted,
     PYTHON: open_python,
     RESPONSE: open_response,
+    POLICY_TABLE: open_table,
     MIXTURE: open_mixture,
     LEVEL: open_level,
     NETWORK: open_network,

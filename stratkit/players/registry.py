@@ -18,7 +18,7 @@ from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import LEVEL as LEVEL_PREFIX
-from stratkit.players.spec import MIX, PlayerKind, PlayerSpec, split_options
+from stratkit.players.spec import MIX, TABLE, PlayerKind, PlayerSpec, split_options
 from stratkit.players.testtime.options import PostProcessing
 
 
@@ -45,11 +45,12 @@ HEURISTIC = PlayerKind(
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)
 RESPONSE = PlayerKind("best responses", prefix="response:")
+POLICY_TABLE = PlayerKind("tables", prefix=TABLE)
 # A file that somebody else wrote may name classes.
 MIXTURE = PlayerKind("mixtures", prefix=MIX, runs_code=True)
 LEVEL = PlayerKind("levels", prefix=LEVEL_PREFIX, options=LevelOptions)
 NETWORK = PlayerKind("networks", words=SHIPPED, options=NetworkOptions, presets=NETWORK_PRESETS)
-KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, MIXTURE, LEVEL, NETWORK)
+KINDS = (RANDOM, HEURISTIC, SCRIPTED, PYTHON, RESPONSE, POLICY_TABLE, MIXTURE, LEVEL, NETWORK)
 
 
 def kind_of(spec: str, kinds: Sequence[PlayerKind]) -> PlayerKind:

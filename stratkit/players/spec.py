@@ -1,9 +1,9 @@
 """PLAYER on a command line: `[key=value,]...SPEC`, SPEC last; and what it becomes.
 
 SPEC is a word or a path: `random`, `heuristic`, `human`, a checkpoint file, a RUN folder,
-`py:MODULE:CLASS[,key=value...]`, `mix=FILE`, `level=N`, or `ucc:COMMAND`. A path with a comma or
-`=` is written with `./` before it. The registry says which kinds and keys there are. This module
-imports neither torch nor numpy: `--help` needs it too.
+`py:MODULE:CLASS[,key=value...]`, `table:FILE`, `mix=FILE`, `level=N`, or `ucc:COMMAND`. A path with
+a comma or `=` is written with `./` before it. The registry says which kinds and keys there are.
+This module imports neither torch nor numpy: `--help` needs it too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MIX, LEVEL = "mix=", "level="  # begin the SPECs of mixtures and levels, and are no keys
+TABLE = "table:"  # begins those of tables
 _OPTION = re.compile(rf"(?!{MIX}|{LEVEL})([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
 

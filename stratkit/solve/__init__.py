@@ -2,9 +2,9 @@
 
     exploitability.py   what a policy is worth: value, best responses, NashConv, exploitability
     large.py            the same in games too large for a tree
-    sets.py             information sets in their order, and what a policy plays in each
+    sets.py             what a player plays in each information set
     responses.py        best responses as players
-    tables.py           policies that come from a file, or are kept in one
+    tables.py           policies of networks that are kept in a file
     cfr.py              counterfactual regret minimisation and its variants
     flop.py             fictitious linear optimistic play
     mmd.py              magnetic mirror descent, with exact expectations

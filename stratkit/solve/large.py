@@ -23,8 +23,9 @@ from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histo
 from stratkit.errors import InputError, Say
 from stratkit.solve.exploitability import PolicyValue
 from stratkit.solve.responses import response_of_dice, response_of_phantom, response_of_tree
-from stratkit.solve.sets import InformationSets, OpenProgress, PhantomSets, TreeSets
+from stratkit.solve.sets import OpenProgress
 from stratkit.storage.responses import Response
+from stratkit.storage.sets import InformationSets, PhantomSets, TreeSets
 
 Policy = TypeVar("Policy")
 Views = tuple[Float64s, Float64s]  # a policy of either player

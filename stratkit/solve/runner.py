@@ -16,6 +16,7 @@ from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import InputError, Say, UsageError, printable
 from stratkit.pictures import form_of
+from stratkit.players.spec import TABLE
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import (
     PolicyValue,
@@ -29,19 +30,18 @@ from stratkit.solve.options import ExploitOptions
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.responses import best_choices, response_of_tree
 from stratkit.solve.sets import (
-    InformationSets,
     OpenProgress,
     all_choices,
     asked,
     check_function,
     on_tree,
-    sets_of,
 )
 from stratkit.solve.solver import open_solver, parse_solver
-from stratkit.solve.tables import PREFIX, GivenTable, kept_policy, read_table
+from stratkit.solve.tables import kept_policy
 from stratkit.storage.responses import Response, ResponseMetadata, response_bytes
+from stratkit.storage.sets import InformationSets, sets_of
 from stratkit.storage.streams import open_output
-from stratkit.storage.tables import PolicyTable
+from stratkit.storage.tables import PolicyTable, read_table
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer, Views
@@ -54,8 +54,8 @@ SEARCHES = 64  # information sets that are searched at a time
 P = TypeVar("P")
 
 
-# A POLICY: a solver with its iterations, a table, a PLAYER, or None for uniform.
-AnyPolicy: TypeAlias = "PlayerSpec | GivenTable | tuple[str, int] | None"
+# A POLICY: a solver with its iterations, a PLAYER, or None for uniform.
+AnyPolicy: TypeAlias = "PlayerSpec | tuple[str, int] | None"
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,14 @@ def _write_response(options: ExploitOptions, response: Response, entry: Entry) -
 def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
     if text in ("uniform", "random"):
         return None
-    if text.startswith(PREFIX):
-        return GivenTable(text.removeprefix(PREFIX))
     if solver := parse_solver(text):
         return solver
-    from stratkit.players.registry import MIXTURE, NETWORK, PYTHON, RANDOM
+    from stratkit.players.registry import MIXTURE, NETWORK, POLICY_TABLE, PYTHON, RANDOM
 
     spec = read_player(text)
-    if spec.kind in (MIXTURE, NETWORK, PYTHON) or (spec.kind is RANDOM and spec.options):
+    if spec.kind in (MIXTURE, NETWORK, POLICY_TABLE, PYTHON) or (
+        spec.kind is RANDOM and spec.options
+    ):
         return spec
     raise UsageError("not a policy that can be evaluated", text=text)
 
@@ -181,14 +181,14 @@ class Evaluator(ABC, Generic[P]):
 
     def entries(self, text: str, policy: AnyPolicy) -> Iterator[Entry]:
         """The entries of the POLICY `text`: one, or one for each checkpoint of a RUN."""
+        from stratkit.players.registry import POLICY_TABLE
+
         if policy is None:
             yield self._entry(text, text, None, self._uniform())
         elif isinstance(policy, tuple):
             yield self._entry(text, text, None, self._solve(*policy))
-        elif isinstance(policy, GivenTable):
-            table = PolicyTable(policy.path)
-            choices = read_table(table, self._sets, self._keeping.rules)
-            yield self._entry(text, text, None, self._of_choices(choices))
+        elif policy.kind is POLICY_TABLE:
+            yield self._of_table(text, policy)
         else:
             n, keeping = len(_paths(policy)), self._keeping
             if n > 1 and (keeping.table is not None or keeping.response):
@@ -220,6 +220,11 @@ class Evaluator(ABC, Generic[P]):
 
     def _of_network(self, player: PolicyPlayer) -> P:
         return self._of_choices(all_choices(self._sets, player, self._progress))
+
+    def _of_table(self, text: str, spec: PlayerSpec) -> Entry:
+        table = PolicyTable(spec.spec.removeprefix(TABLE))
+        choices = read_table(table, self._sets, self._keeping.rules)
+        return self._entry(spec.name or text, text, None, self._of_choices(choices))
 
     def _entry(self, name: str, text: str, step: int | None, *policies: P) -> Entry:
         """Of the mean of some policies."""
@@ -447,16 +452,19 @@ class PolicyEvaluator(Evaluator[Vector]):
         from stratkit.players.factory import open_player
         from stratkit.players.mixture import MixturePlayer
         from stratkit.players.network import NetworkPlayer
+        from stratkit.players.table import TablePlayer
 
         contestant, reach = open_player(spec, self.game, 0, ROWS), np.zeros(len(self._uniform()))
         assert isinstance(contestant.player, MixturePlayer)
         for member, weight in contestant.player.weighted:
             if isinstance(member, NetworkPlayer):
                 policy = self._of_network(member)
+            elif isinstance(member, TablePlayer):
+                policy = self._of_choices(member.policy)
             elif isinstance(member, RandomPlayer):
                 policy = self._uniform()
             else:
-                what = "of a mixture, random and networks without a search can be evaluated"
+                what = "of a mixture, random, tables and networks without a search can be evaluated"
                 raise UsageError(what, text=spec.spec)
             reach += weight * self.tree.reach(policy)[1:]
         return self._entry(contestant.name, text, None, from_reach(self.tree, reach))

@@ -1,47 +1,21 @@
-"""Policies that come from a table, a file, or are kept in one (formats/table.md)."""
+"""Policies of networks that are kept in a table (formats/table.md)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stratkit.arrays import Float64s
-from stratkit.errors import InputError, Say, error_context
+from stratkit.errors import InputError, Say
 from stratkit.players.spec import split_options
-from stratkit.solve.sets import ROWS, InformationSets, OpenProgress, checked_choices, choices_of
-from stratkit.storage.tables import ROUNDING, PolicyTable, TableMetadata, growing_table
+from stratkit.solve.sets import ROWS, OpenProgress, choices_of
+from stratkit.storage.sets import InformationSets
+from stratkit.storage.tables import PolicyTable, TableMetadata, growing_table, read_table
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer
     from stratkit.players.spec import Contestant
-
-PREFIX = "table:"  # of a POLICY
-
-
-@dataclass(frozen=True)
-class GivenTable:
-    """A POLICY `table:FILE`."""
-
-    path: str
-
-
-def read_table(table: PolicyTable, sets: InformationSets, rules: Mapping[str, int]) -> Float64s:
-    """The policy of a file, float64 [E] of `sets`. `InputError`: it is of another game, or it is no
-    policy."""
-    known, game = table.metadata, sets.game.name
-    with error_context(table.path):
-        if known.game != game:
-            raise InputError(f"a table of {known.game}, not of {game}")
-        if dict(known.rules) != dict(rules):
-            mine, theirs = (", ".join(f"{k} {v}" for k, v in sorted(r.items())) or "none"
-                            for r in (rules, known.rules))  # fmt: skip
-            raise InputError(f"a table by other rules: {theirs}, and here {mine}")
-        if table.choices != sets.choices:
-            what = f"it has {table.choices:,} choices, and {game} has {sets.choices:,}"
-            raise InputError(what)
-        return checked_choices(sets, lambda at, end: table[slice(at, end)], ROUNDING)
 
 
 def kept_policy(

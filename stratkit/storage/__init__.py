@@ -7,7 +7,7 @@
 - `results`, `pgn`: results that other programs wrote (formats/results.md)
 - `checkpoints`: checkpoints and published weights (formats/checkpoint.md, formats/run.md)
 - `onnx_file`: policies as ONNX files (formats/onnx.md)
-- `tables`: policies as tables (formats/table.md)
+- `tables`, `sets`: policies as tables, and the information sets in their order (formats/table.md)
 - `responses`: best responses (formats/response.md)
 - `csv_text`: tables that a spreadsheet shows and does not run
 - `fields`: what the values of JSON objects may be

@@ -26,6 +26,7 @@ from stratkit.regular import open_regular
 from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor, sync_folder
 from stratkit.storage.schema import Count, Text
+from stratkit.storage.sets import InformationSets, checked_choices
 
 VERSION = 1
 TENSOR = "policy"
@@ -84,6 +85,28 @@ class PolicyTable:
 
     def __getitem__(self, some: slice) -> Any:
         return self._numbers[some]
+
+    def check_game(self, game: str) -> None:
+        """`InputError`: it is of another game."""
+        if self.metadata.game != game:
+            what = f"a table of {self.metadata.game}, not of {game}"
+            raise InputError(what, file=self.path)
+
+
+def read_table(table: PolicyTable, sets: InformationSets, rules: Mapping[str, int]) -> Float64s:
+    """The policy of a file, float64 [E] of `sets`. `InputError`: it is of another game, or it is no
+    policy."""
+    known, game = table.metadata, sets.game.name
+    table.check_game(game)
+    with error_context(table.path):
+        if dict(known.rules) != dict(rules):
+            mine, theirs = (", ".join(f"{k} {v}" for k, v in sorted(r.items())) or "none"
+                            for r in (rules, known.rules))  # fmt: skip
+            raise InputError(f"a table by other rules: {theirs}, and here {mine}")
+        if table.choices != sets.choices:
+            what = f"it has {table.choices:,} choices, and {game} has {sets.choices:,}"
+            raise InputError(what)
+        return checked_choices(sets, lambda at, end: table[slice(at, end)], ROUNDING)
 
 
 def _metadata(path: str, header: Mapping[str, str]) -> TableMetadata:

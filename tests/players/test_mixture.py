@@ -243,7 +243,7 @@ def test_exploit_takes_a_mixture(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     assert done.status == 0, done.err
     uniform, mixture = json.loads(done.out)["policies"]
     assert mixture["name"] == "pool" and mixture["nash_conv"] == uniform["nash_conv"]
-    few = "of a mixture, random and networks without a search can be evaluated"
+    few = "of a mixture, random, tables and networks without a search can be evaluated"
     large = "liars_dice:2x5 is too large for mixtures"
     for game, member, wrong in (("kuhn", "search=cfr,", few), ("liars_dice:2x5", "", large)):
         file.write_text(f"1 {member}random\n")

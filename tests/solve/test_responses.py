@@ -22,8 +22,9 @@ from stratkit.errors import InputError
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.large import LargeDice, LargePhantom, LargeWalk
 from stratkit.solve.runner import Keeping, PolicyEvaluator
-from stratkit.solve.sets import PhantomSets, on_tree, sets_of
+from stratkit.solve.sets import on_tree
 from stratkit.storage.responses import Response, load_response
+from stratkit.storage.sets import PhantomSets, sets_of
 
 
 def played(tree: Tree, response: Response) -> tuple[np.ndarray, np.ndarray]:
