@@ -194,6 +194,11 @@ class AdamConfig:
     lr_power: float = option(
         0.0, number(0, 10), "it falls with this power of what is done; 0: constant"
     )
+    lr_linear: float = option(
+        0.0,
+        number(0, below=1e12),
+        "steps or decisions over which it falls in a line as well; 0: it does not",
+    )
     lr_floor: float = option(0.0, number(0, below=1e6), "and not below this")
     warm_up: int = option(0, whole(0), "steps over which the rate rises to lr, at first")
     anneal_after: float = option(
@@ -230,7 +235,10 @@ class AdamConfig:
     def rate(self, step: int, decisions: int = 0) -> float:
         """Adam's in that update: it rises to `lr`, then falls."""
         rising, done = min(1.0, (step + 1) / max(1, self.warm_up)), self.done(step, decisions)
-        return rising * annealed(self.lr, self.lr_floor, self.lr_power, done, self.anneal_after)
+        rate = annealed(self.lr, self.lr_floor, self.lr_power, done, self.anneal_after)
+        if self.lr_linear:
+            rate = self.lr_floor + (rate - self.lr_floor) * max(0.0, 1 - done / self.lr_linear)
+        return rising * rate
 
     @property
     def deployment_only(self) -> bool:
@@ -419,6 +427,7 @@ class PPOConfig(PlayConfig):
         4, whole(1, 10_000), "gradient steps of an epoch, each by a part of the batch"
     )
     ratio_clip: float = same(MMDConfig, "ratio_clip", 0.2)
+    kl_mu: float = same(MMDConfig, "kl_mu", 0.0)
     advantage_lambda: float = same(MMDConfig, "advantage_lambda", 0.95)
     value_weight: float = same(MMDConfig, "value_weight", 0.5)
     entropy_weight: float = option(

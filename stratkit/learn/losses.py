@@ -45,3 +45,10 @@ def magnet_loss(pi: Tensor, log_pi: Tensor, log_magnet: Tensor, weight: Tensor) 
     """sum over steps of weight KL(pi | magnet), exact over all actions. pi, log_pi: float32 [n, A],
     with a graph, 0 on illegal actions; log_magnet: the same, or [n, 1] where all are alike."""
     return (weight * (pi * (log_pi - log_magnet)).sum(1)).sum()
+
+
+def behaviour_loss(log_ratio: Tensor, weight: Tensor) -> Tensor:
+    """sum over steps of weight (r log r - r + 1); its mean over mu's actions is KL(pi | mu). Of mu
+    only the sampled action's probability is known. float32 [n]; log_ratio: log r, with a graph."""
+    ratio = log_ratio.exp()
+    return (weight * (ratio * log_ratio - ratio + 1)).sum()

@@ -4,7 +4,6 @@ from top to bottom:
 
     reference_update   one whole update on one screen
     largest            the steps that are learned from
-    behaviour_loss     the distance to mu; the other losses are PPO's, too
     MMD                all of it in parts, for the optimizer
 
 At an information set, mirror descent goes from the policy mu to the pi that maximises
@@ -33,7 +32,13 @@ from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs, Ste
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import Magnet, MMDConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
+from stratkit.learn.losses import (
+    SurrogateTargets,
+    behaviour_loss,
+    magnet_loss,
+    surrogate_loss,
+    value_loss,
+)
 from stratkit.learn.magnet import log_magnet, move_magnet, with_magnet
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
@@ -125,16 +130,6 @@ def largest(advantage: Tensor, weight: Tensor, quantile: float, ranks: Ranks = A
     selected = weight * (advantage.abs() >= size.quantile(quantile))
     sums = ranks.sum(torch.stack([weight.sum(), selected.sum()]))
     return selected * (sums[0] / sums[1])
-
-
-# ---- Losses ----
-
-
-def behaviour_loss(log_ratio: Tensor, weight: Tensor) -> Tensor:
-    """sum over steps of weight (r log r - r + 1); its mean over mu's actions is KL(pi | mu). Of mu
-    only the sampled action's probability is known. float32 [n]; log_ratio: log r, with a graph."""
-    ratio = log_ratio.exp()
-    return (weight * (ratio * log_ratio - ratio + 1)).sum()
 
 
 # ---- All of it, for the optimizer ----

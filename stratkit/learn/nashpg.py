@@ -11,12 +11,13 @@ top to bottom:
 An update learns from a batch several times (epochs), a minibatch at a time. Each of these gradient
 steps lowers, over the steps of its minibatch, the mean of
 
-    - min(r A, r_clipped A) - c_H H(pi) + c_M KL(pi | magnet) + c_v (v - v_hat)^2
+    - min(r A, r_clipped A) - c_H H(pi) + c_M KL(pi | magnet) + c_v (v - v_hat)^2 + c_mu D
 
-where r is pi / mu, A the normalised generalised advantage, and v_hat = v + A before normalisation.
-The magnet is a copy of the policy, which is replaced every 40 updates (`--magnet`): each magnet's
-game has one equilibrium that is found easily, and the equilibria approach the true game's. Without
-a magnet, PPO may circle around it for ever. [n] is a flat batch of steps, [m] are different views.
+where r is pi / mu, D = r log r - r + 1, whose mean is KL(pi | mu) (`--kl-mu`, 0), A the normalised
+generalised advantage, and v_hat = v + A before normalisation. The magnet is a copy of the policy,
+which is replaced every 40 updates (`--magnet`): each magnet's game has one equilibrium that is
+found easily, and the equilibria approach the true game's. Without a magnet, PPO may circle around
+it for ever. [n] is a flat batch of steps, [m] are different views.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ from stratkit.learn.algorithm import CPU, Algorithm, DistinctViews, Outputs, Ste
 from stratkit.learn.averaging import average_rate, follow
 from stratkit.learn.config import Magnet, NashPGConfig, PPOConfig
 from stratkit.learn.data import StepBatch
-from stratkit.learn.losses import SurrogateTargets, magnet_loss, surrogate_loss, value_loss
+from stratkit.learn.losses import (
+    SurrogateTargets,
+    behaviour_loss,
+    magnet_loss,
+    surrogate_loss,
+    value_loss,
+)
 from stratkit.learn.magnet import log_magnet, move_magnet, with_magnet
 from stratkit.learn.ranks import ALONE, Ranks
 from stratkit.learn.step_weights import explained_parts, weights_of
@@ -90,7 +97,9 @@ def reference_update(
         gain = torch.minimum(ratio * advantage[steps], clipped * advantage[steps])
         entropy = -(pi * log_pi).sum(1)
         to_magnet = (pi * (log_pi - log_of_magnet[steps])).sum(1)
+        to_mu = ratio * ratio.log() - ratio + 1
         regularised = gain + entropy_weight * entropy - config.magnet_weight * to_magnet
+        regularised = regularised - config.kl_mu * to_mu
         policy_loss = -(weight[steps] * regularised).sum()
         critic_loss = (weight[steps] * (value - estimate[steps]).square()).sum()
 
@@ -196,6 +205,8 @@ class PPO(Algorithm[PPOForward, SurrogateTargets]):
             + (weight * forward.entropy[view] * (pi * log_pi).sum(1)).sum()
             + self.distance(pi, log_pi, forward.log_magnet[view], weight)
         )
+        if config.kl_mu:
+            policy_loss = policy_loss + config.kl_mu * behaviour_loss(ratio.log(), weight)
         critic_loss = value_loss(value, estimate, weight)
         outside = (ratio - 1).abs() > config.ratio_clip
         clipped = (weight * outside).sum() / batch.returns.shape[1]

@@ -236,7 +236,8 @@ def _merged(
         on_device = {name: one for name, one in _ON_DEVICE[device].items() if name in known}
         values |= stored or {**preset, **on_device}
     values |= given
-    if values["anneal_by"] == DECISIONS and "anneal_after" not in {**stored, **given}:
+    falls = any(values.get(name, 1) for name in known if name.endswith("_power"))
+    if values["anneal_by"] == DECISIONS and falls and "anneal_after" not in {**stored, **given}:
         raise InputError("--anneal-by decisions needs --anneal-after, a number of decisions")
     check_rules(entry.config.rules, values)
     return values

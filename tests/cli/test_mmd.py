@@ -90,6 +90,10 @@ def test_a_schedule_by_decisions_goes_on_exactly_and_alone(
     done = run("train", games, "--out", tmp_path / "new", *options, *by[:2])
     said = "train: --anneal-by decisions needs --anneal-after, a number of decisions\n"
     assert (done.status, done.err) == (2, said)
+    line = ("--lr-power", 0, "--eta-power", 0, "--lr-linear", 1000)
+    done = run("train", games, "--out", tmp_path / "new", *options, *by[:2], *line, "--steps", 2)
+    first, second = (one["lr"] for one in metrics(tmp_path / "new"))
+    assert second == pytest.approx(first * (1 - metrics(tmp_path / "new")[0]["decisions"] / 1000))
 
 
 def test_a_run_ends_by_its_decisions(tmp_path: pathlib.Path, games: str) -> None:

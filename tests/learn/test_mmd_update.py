@@ -20,11 +20,10 @@ from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import DistinctViews
 from stratkit.learn.config import BatchSpec, MMDConfig, annealed
 from stratkit.learn.data import StepBatch, make_batch
-from stratkit.learn.losses import magnet_loss, surrogate_loss
+from stratkit.learn.losses import behaviour_loss, magnet_loss, surrogate_loss
 from stratkit.learn.mmd import (
     MMD,
     NETWORKS,
-    behaviour_loss,
     largest,
     reference_update,
 )
@@ -231,6 +230,17 @@ def test_what_is_annealed() -> None:
     assert isinstance(algorithm, MMD)
     assert [algorithm.learning_rate(n) for n in (0, 10, 10**6)] == [0.1, 0.05, 0.01]
     assert [algorithm.eta(n) for n in (0, 30)] == [4, 2]
+
+
+def test_a_rate_falls_in_a_line() -> None:
+    """Over so many steps or decisions, to its floor; powers and the warm-up count as well."""
+    line = MMDConfig(lr=0.1, lr_linear=100, lr_floor=0.02)
+    assert [line.rate(n) for n in (0, 25, 50)] == pytest.approx([0.1, 0.08, 0.06])
+    assert [line.rate(n) for n in (100, 10**6)] == [0.02, 0.02]
+    by = replace(line, anneal_by="decisions", lr_floor=0.0)
+    assert [by.rate(7, n) for n in (0, 25, 100, 101)] == pytest.approx([0.1, 0.075, 0, 0])
+    both = replace(line, lr_floor=0.0, lr_power=1.0, anneal_after=50.0, warm_up=100)
+    assert both.rate(49) == pytest.approx(0.1 / (1 + 49 / 50) * 0.51 * 0.5)
 
 
 def test_by_decisions_a_schedule_is_the_same_at_every_batch_size() -> None:

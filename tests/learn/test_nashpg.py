@@ -61,8 +61,9 @@ def weights(learner: Optimizer, network: str) -> Tensor:
         {"magnet": "average:0.1"},
         {"magnet": "average"},
         {"magnet": "uniform"},
+        {"kl_mu": 0.5, "lr_linear": 5.0},
     ],
-    ids=["plain", "chunks", "whole", "decisions", "average:TAU", "average", "uniform"],
+    ids=["plain", "chunks", "whole", "decisions", "average:TAU", "average", "uniform", "kl_mu"],
 )
 def test_an_update_is_the_reference_update(options: dict[str, object]) -> None:
     """Which is the algorithm as plain equations, and torch's own Adam."""
@@ -124,7 +125,7 @@ def test_the_magnet_is_replaced_after_so_many_updates() -> None:
         {"value_weight": 2.0}, {"entropy_weight": 1.0}, {"magnet_weight": 9.0},
         {"magnet": "copy:1"}, {"magnet": "uniform"}, {"magnet": "average:0.5"},
         {"average_rate": 1.0}, {"weight_by": "game"}, {"grad_norm": 1e-3},
-        {"lr_power": 2.0}, {"seed": 2},
+        {"lr_power": 2.0}, {"seed": 2}, {"kl_mu": 9.0},
     ],
     ids=lambda change: [*change][-1],
 )  # fmt: skip
