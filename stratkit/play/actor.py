@@ -199,18 +199,20 @@ class Actor:
     def _back_pressure(self, follower: Follower) -> BackPressure:
         """Also sets the slots. Episodes are delivered in order, so a long game holds back those
         behind it: a `max_ahead` of about four times the slots keeps them filled."""
-        from stratkit.play.backpressure import PERIODS_AHEAD, BackPressure, FolderBackPressure
+        from stratkit.play.backpressure import BackPressure, FolderBackPressure, periods_ahead
 
-        options = self.options
-        ahead = options.max_ahead or PERIODS_AHEAD * follower.period
-        slots = options.slots or min(MAX_SLOTS, max(1, ahead // 4))
+        options, periods = self.options, periods_ahead(self.game)
+        ahead = options.max_ahead or periods * follower.period
+        alone = options.max_ahead is None and periods == 1  # no game waits for older ones
+        slots = options.slots or min(MAX_SLOTS, max(1, ahead if alone else ahead // 4))
         if slots > ahead:
             what = f"plays {ahead} games at a time, not {slots}: --max-ahead allows no more"
             self.say(f"selfplay: {what}")
         self.slots = min(slots, ahead)
         if options.to_folder:
-            return FolderBackPressure(follower, options.max_ahead, self.slots, options.output)
-        return BackPressure(follower, options.max_ahead, self.slots)
+            to = options.output
+            return FolderBackPressure(follower, options.max_ahead, self.slots, to, periods)
+        return BackPressure(follower, options.max_ahead, self.slots, periods)
 
     def _place(self) -> None:
         """Networks to where they compute."""

@@ -6,26 +6,37 @@ import math
 import time
 from collections.abc import Callable
 
+from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.play.follower import Follower
 from stratkit.play.seating import GameSource, Seated
 from stratkit.storage.shards import Placement, unread
 
 PERIODS_AHEAD = 8  # periods of the learner that self-play may be ahead, unless told otherwise
+LOOKS = 16  # at what the learner publishes, while self-play waits
 INTERVAL = 0.05  # seconds from one look at a folder to the next, at least
+
+
+def periods_ahead(game: Game) -> int:
+    """How many periods of the learner self-play may be ahead, unless told otherwise. Where a game
+    is small, and so its observation a vector, it is played by the newest policy alone: older games
+    keep the learner from its equilibrium."""
+    return PERIODS_AHEAD if len(game.shape) == 3 else 1
 
 
 class BackPressure:
     """Holds self-play back.
 
-    given       how many episodes it may be ahead of the learner; None: `PERIODS_AHEAD` periods
-                of the learner, which may change when it is started again
+    given       how many episodes it may be ahead of the learner; None: so many `periods` of the
+                learner, which may change when it is started again
     begun       episodes that self-play has begun
     delivered   episodes that have come to the learner
     """
 
-    def __init__(self, follower: Follower, given: int | None, slots: int) -> None:
-        self.follower, self.given, self.slots = follower, given, slots
+    def __init__(
+        self, follower: Follower, given: int | None, slots: int, periods: int = PERIODS_AHEAD
+    ) -> None:
+        self.follower, self.given, self.slots, self.periods = follower, given, slots, periods
         self._began, self._before = follower.began, follower.episodes
         self._consumed = 0
         self.begun = self.delivered = 0
@@ -33,7 +44,7 @@ class BackPressure:
     @property
     def max_ahead(self) -> int:
         """The most episodes that may be in flight."""
-        return self.given or PERIODS_AHEAD * self.follower.period
+        return self.given or self.periods * self.follower.period
 
     @property
     def in_flight(self) -> int:
@@ -84,8 +95,15 @@ class FolderBackPressure(BackPressure, Placement):
     ranks of a learner may read. Its files count, whoever wrote them, as if every rank had as few as
     the one that has fewest. `written`: of the episodes begun, those that are in files."""
 
-    def __init__(self, follower: Follower, given: int | None, slots: int, folder: str) -> None:
-        super().__init__(follower, given, slots)
+    def __init__(
+        self,
+        follower: Follower,
+        given: int | None,
+        slots: int,
+        folder: str,
+        periods: int = PERIODS_AHEAD,
+    ) -> None:
+        super().__init__(follower, given, slots, periods)
         self.folder = folder
         self.written = 0
         self._fresh = -math.inf  # until when the last look at the folder will do
@@ -174,7 +192,12 @@ class FollowedGames(GameSource):
         return self.ended or pressure.worth_playing(live)
 
     def wait(self) -> None:
-        self._pause()
+        """Until the learner publishes, or some moments. A look costs less than all else that is
+        done between two rounds."""
+        for _ in range(LOOKS):
+            self._pause()
+            if self._pressure.follower.is_stale:
+                return
 
     def go_on(self, games: int) -> int | None:
         """The next slices of these games are episodes that begin."""

@@ -99,6 +99,11 @@ class Follower:
         processing: tuple[float, int] = self.acting.options.post.processing(deploying=False)
         return processing
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether something was published, or is gone, since it was last read."""
+        return policy_stamp(self.run) != self._stamp
+
     def refresh(self) -> bool:
         """Reads what was published since the last call, if anything: whether there was something.
 

@@ -78,13 +78,14 @@ class SelfplayOptions:
     )
     max_ahead: int | None = usage(
         "--max-ahead N",
-        "With --follow: stay at most N episodes ahead of the learner (default: 8 times what it "
-        "consumes between two publications).",
+        "With --follow: stay at most N episodes ahead of the learner (default: what it consumes "
+        "between two publications; on boards 8 times that).",
         whole(1),
     )
     slots: int | None = usage(
         "--slots N",
-        "Games played at a time (default: 128, with --follow a quarter of --max-ahead).",
+        "Games played at a time (default: 128, with --follow a quarter of --max-ahead, or all of "
+        "its default in small games).",
         whole(1, MAX_SLOTS),
     )
     threads: int = usage(

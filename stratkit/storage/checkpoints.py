@@ -335,7 +335,7 @@ def read_policy(run: StrPath) -> tuple[dict[str, npt.NDArray[Any]], dict[str, An
 def policy_stamp(run: StrPath) -> tuple[int, int, int] | None:
     """What changes when a policy is published, for polling; None before the first."""
     try:
-        status = os.stat(Path(run) / POLICY_FILE)
+        status = os.stat(os.path.join(run, POLICY_FILE))
     except FileNotFoundError:
         return None
     return status.st_ino, status.st_mtime_ns, status.st_size

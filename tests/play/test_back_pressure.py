@@ -11,12 +11,21 @@ from typing import cast
 
 import pytest
 
+from play.test_follower import publish
 from running import PATIENCE, forked_line
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import METRICS
-from stratkit.play.backpressure import BackPressure, FolderBackPressure, FollowedGames
+from stratkit.play.actor import Actor
+from stratkit.play.backpressure import (
+    LOOKS,
+    BackPressure,
+    FolderBackPressure,
+    FollowedGames,
+    periods_ahead,
+)
 from stratkit.play.follower import Follower
+from stratkit.play.options import SelfplayOptions
 from stratkit.play.seating import Seating, Seatings
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
@@ -67,6 +76,34 @@ def test_how_far_ahead_follows_a_learner_that_is_started_again(tmp_path: pathlib
         BackPressure(follower, 27, slots=8).check()
 
 
+def test_small_games_are_played_by_the_newest_policy(tmp_path: pathlib.Path) -> None:
+    """One period, all of which is played at a time; boards have eight."""
+    assert [periods_ahead(Game(name)) for name in ("kuhn", "dark_hex:2", "nano")] == [1, 1, 8]
+    for name, wanted in (("kuhn", (4, 4)), ("nano", (32, 8))):
+        (tmp_path / name).mkdir()
+        publish(tmp_path / name, name)
+        options = {"game": name, "follow": True, "policy": str(tmp_path / name), "seed": 1}
+        given = SelfplayOptions(**options, open=None, device="cpu")
+        actor = Actor(given, print, print)
+        assert actor.follower is not None and actor.follower.refresh()
+        pressure = actor._back_pressure(actor.follower)
+        assert (pressure.max_ahead, actor.slots) == wanted
+
+
+def test_who_waits_goes_on_when_the_learner_has_published(tmp_path: pathlib.Path) -> None:
+    publish(tmp_path, "kuhn")
+    follower, waited = Follower(str(tmp_path), Game("kuhn")), []
+    assert follower.refresh() and not follower.is_stale
+
+    def pause() -> None:
+        waited.append(None)
+        if len(waited) == 3:
+            publish(tmp_path, "kuhn", step=1)
+
+    FollowedGames(Seatings(iter(())), BackPressure(follower, 4, 4), pause).wait()
+    assert len(waited) == 3 and follower.is_stale
+
+
 def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None:
     """It is begun when the back-pressure allows it, after a look at what was published."""
 
@@ -84,7 +121,7 @@ def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None
     assert taken == [[(0, 0), (1, 0), (2, 0)], [(3, 1), (4, 1), (5, 1)], [(6, 2)], []]
     assert source.ended and pressure.begun == 7
     source.wait()
-    assert waited == [None]
+    assert len(waited) == LOOKS  # nothing was published
     follower = Published(str(tmp_path), Game("nano"))
     source = FollowedGames(
         Seatings(iter([Seating(0, (0, 0))] * 9)), BackPressure(follower, 1, 4), print
