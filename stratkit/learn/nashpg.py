@@ -95,12 +95,11 @@ def reference_update(
         ratio = pi.gather(1, batch.action[steps, None])[:, 0] / batch.mu[steps]
         clipped = ratio.clamp(1 - config.ratio_clip, 1 + config.ratio_clip)
         gain = torch.minimum(ratio * advantage[steps], clipped * advantage[steps])
-        entropy = -(pi * log_pi).sum(1)
+        gain = gain - entropy_weight * (pi * log_pi).sum(1)
         to_magnet = (pi * (log_pi - log_of_magnet[steps])).sum(1)
         to_mu = ratio * ratio.log() - ratio + 1
-        regularised = gain + entropy_weight * entropy - config.magnet_weight * to_magnet
-        regularised = regularised - config.kl_mu * to_mu
-        policy_loss = -(weight[steps] * regularised).sum()
+        price = config.magnet_weight * to_magnet + config.kl_mu * to_mu
+        policy_loss = (weight[steps] * (price - gain)).sum()
         critic_loss = (weight[steps] * (value - estimate[steps]).square()).sum()
 
         adam.zero_grad()
