@@ -95,10 +95,9 @@ def reference_update(
         ratio = pi.gather(1, batch.action[steps, None])[:, 0] / batch.mu[steps]
         clipped = ratio.clamp(1 - config.ratio_clip, 1 + config.ratio_clip)
         gain = torch.minimum(ratio * advantage[steps], clipped * advantage[steps])
-        gain = gain - entropy_weight * (pi * log_pi).sum(1)
+        gain -= entropy_weight * (pi * log_pi).sum(1)
         to_magnet = (pi * (log_pi - log_of_magnet[steps])).sum(1)
-        to_mu = ratio * ratio.log() - ratio + 1
-        price = config.magnet_weight * to_magnet + config.kl_mu * to_mu
+        price = config.magnet_weight * to_magnet + config.kl_mu * (ratio * ratio.log() - ratio + 1)
         policy_loss = (weight[steps] * (price - gain)).sum()
         critic_loss = (weight[steps] * (value - estimate[steps]).square()).sum()
 
