@@ -47,6 +47,25 @@ def test_a_cell_goes_on_where_it_was(tmp_path: pathlib.Path) -> None:
     assert (tmp_path / "runs/exploitability.png").stat().st_size > 1000
 
 
+def test_published_settings_are_a_games_own(tmp_path: pathlib.Path) -> None:
+    """Other games have none, and neither has a learner that nobody knows."""
+    game = "phantom_ttt:classical"
+    said = make(tmp_path, "cell", f"GAME={game}", "LEARNER=sweep-mmd", "SEED=1", "-n")
+    for words in ("--batch 125", "--kl-mu .05", "--lr-linear 60", "--net mlp:8+critic"):
+        assert words in said
+    assert "--kl-mu 0" in make(
+        tmp_path, "cell", f"GAME={game}", "LEARNER=sweep-ppo", "-n", "SEED=1"
+    )
+    own = ("mine-kuhn=--algorithm mmd --eta .07", "batch-mine-kuhn=5")
+    said = make(tmp_path, "cell", "GAME=kuhn", "LEARNER=mine", "SEED=1", "-n", *own)
+    assert "--eta .07" in said and "--batch 5" in said
+    for learner in ("sweep-ppo", "nobody"):
+        with pytest.raises(subprocess.CalledProcessError) as error:
+            make(tmp_path, "cell", "GAME=kuhn", f"LEARNER={learner}", "SEED=1")
+        assert f"{learner} has no settings for kuhn" in error.value.stderr
+    assert not list(tmp_path.glob("runs/**/*.json"))
+
+
 def test_it_says_where_runs_must_go(tmp_path: pathlib.Path) -> None:
     words = ["make", "-s", "-f", FOLDER / "Makefile"]
     done = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
