@@ -11,7 +11,9 @@ from stratkit.declared import number, option
 
 # Nobody learns against these, and no setting is chosen by them: figures against them are reported.
 REPORTED = ("raider", "baiter", "waiter", "bluffer")
-SCRIPTS = (*REPORTED, "rusher", "miner-hunter", "careful")
+# By those kept, settings may be chosen: nobody learns against them either.
+KEPT = ("shuttler",)
+SCRIPTS = (*REPORTED, *KEPT, "rusher", "miner-hunter", "careful", "turtle", "sniper")
 
 
 @dataclass(frozen=True)
