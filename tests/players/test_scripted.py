@@ -231,6 +231,19 @@ def test_setups_are_part_of_a_habit() -> None:
     assert low.mean() > 2.5 > 1 > high.mean()
 
 
+def test_setups_spread_as_far_as_is_asked() -> None:
+    back = []
+    for spread in (0.0, 0.7, 1.0):
+        game, board = Game("barrage"), VARIANTS["barrage"]
+        players: list[Player] = [
+            ScriptedPlayer(game, HABITS["turtle"](), seed, spread=spread) for seed in (1, 2)
+        ]
+        actions = [each.actions for each in played(game, players, 100, 2 * board.pieces)]
+        first = [setup_of(board, each[: board.pieces]) for each in actions]
+        back.append(np.mean([int(row.argmin()) < 10 for row in first]))
+    assert back[0] > 0.97 > back[1] > 0.5 > back[2] > 0.12
+
+
 def test_skill_is_the_share_of_moves_by_habit() -> None:
     pieces = "M:A1 E:F1 i:B5 x:C5 Q:A5 Y:F6"
     moves = {

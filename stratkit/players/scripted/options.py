@@ -23,3 +23,6 @@ class ScriptedOptions:
     skill: float = option(
         1.0, number(0.0, 1.0), "the share of its moves that follow its habit; the others are any"
     )
+    spread: float = option(
+        0.0, number(0.0, 1.0), "how far its setups are from its habit: 1 makes all equally likely"
+    )
