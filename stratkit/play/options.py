@@ -70,6 +70,11 @@ class SelfplayOptions:
     setups: str | None = usage(
         "--setups FILE", "Begin from given setups, red's and blue's in turn; - is stdin."
     )
+    max_no_attack: int | None = usage(
+        "--max-no-attack N",
+        "Draw after N plies without an attack (default: the game's limit).",
+        whole(0, 65535),
+    )
     open: int | None
     seed: int
     first_game: int = usage("--first-game K", "Number of the first game.", whole(0, 2**62), 0)
@@ -117,7 +122,8 @@ class SelfplayOptions:
     @property
     def rules(self) -> dict[str, int]:
         """The rules that differ from the game's own."""
-        return {"open": self.open} if self.open else {}
+        rules = {"open": self.open or None, "max_quiet": self.max_no_attack}
+        return {name: value for name, value in rules.items() if value is not None}
 
     @property
     def by_network(self) -> bool:
@@ -192,6 +198,7 @@ class SelfplayOptions:
             "--actors": self.actors is None,
             "--opponent": not self.opponents,
             "--setups": self.setups is None,
+            "--max-no-attack": self.max_no_attack is None,
             "--open": self.open is None,
             "--first-game": self.first_game == 0,
             "--part": self.part is None,

@@ -228,7 +228,8 @@ def open_scripted(spec: PlayerSpec, game: Game, context: OpenContext) -> Contest
     from stratkit.players.scripted.player import ScriptedPlayer
 
     options: ScriptedOptions = spec.options
-    player = ScriptedPlayer(game, HABITS[spec.spec](), context.seed, options.skill)
+    habit = HABITS[spec.spec]()
+    player = ScriptedPlayer(game, habit, context.seed, options.skill, options.spread)
     return Contestant(spec.name or spec.spec, player, f"{options_text(options)}{spec.spec}")
 
 

@@ -97,6 +97,16 @@ def test_long_games_are_cut() -> None:
     assert cut and all(len(e.actions) == 30 and not e.returns.any() for e in cut)
 
 
+def test_games_end_by_the_no_attack_limit_that_was_asked_for() -> None:
+    words = ("--game", "mini", "-n", 20, "--seed", 1, "--max-no-attack", 6)
+    reader, episodes = read(run("selfplay", *words).data)
+    assert reader.header.rules["max_quiet"] == 6
+    drawn = [e for e in episodes if reader.header.endings[e.ending] == "max_quiet"]
+    assert len(drawn) > 5 and min(len(e.actions) for e in drawn) >= 16 + 2 * 6
+    out = replay_many(Game("mini", {"max_quiet": 6}), [(b"", e.actions) for e in drawn])
+    assert out.endings.tolist() == [e.ending for e in drawn]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "what"),
     [
@@ -116,6 +126,7 @@ def test_long_games_are_cut() -> None:
         (("--game", "mini", "-n", 1, "-o", "nowhere/x.eps"), 1, "nowhere/x.eps: No such file"),
         (("--game", "mini", "-n", 1, "-o", "/dev/full"), 1, "/dev/full: No space left"),
         (("--game", "mini", "-n", 1, "--sed", 3), 2, "did you mean '--seed'"),
+        (("--game", "kuhn", "-n", 1, "--max-no-attack", 5), 1, "no rules to set"),
         (("--game", "mini", "-n", 1, "--seed", 2**64), 2, "18446744073709551616"),
     ],
 )

@@ -33,7 +33,7 @@ from stratkit.players.factory import open_player
 from stratkit.players.player import Decision, Player, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.scripted.habits import HABITS
-from stratkit.players.scripted.options import REPORTED, SCRIPTS
+from stratkit.players.scripted.options import KEPT, REPORTED, SCRIPTS
 from stratkit.players.scripted.player import ScriptedPlayer
 from stratkit.players.scripted.sight import FAR, Ground
 from stratkit.storage.columns import Episode
@@ -165,6 +165,32 @@ def test_the_bluffers_low_pieces_go_where_high_ones_would() -> None:
     assert always("bluffer", "M:A1 L:F1 B:E2 E:A2 r:F2 Y:F6") == "F1F2"
 
 
+def test_the_turtle_draws_together_and_defends_its_home() -> None:
+    assert always("turtle", "M:A1 E:A2 L:E2 p:E1 Y:F6 X:C6") == "E2E1"
+    assert choices("turtle", "M:A1 B:B1 E:A2 L:D4 Y:F6 x:F5") <= {"D4C4", "D4D3"}
+    # What stands outside of its home ranks is left alone.
+    assert "A2A3" not in choices("turtle", "M:A1 L:A2 p:A3 Y:F6 X:C6")
+    assert "E2E1" not in choices("turtle", "M:A1 E:A2 D:E2 x:E1 Y:F6")
+
+
+def test_the_shuttler_moves_one_piece_to_and_fro() -> None:
+    scene = Scene("M:A1 B:A2 L:B1 D:D1 Y:F6 R:F5 X:A6")
+    scene.play("D1E1", "F5E5")
+    assert chosen("shuttler", scene) == "E1D1"
+    # It takes what it knows to beat, by that piece alone.
+    scene = Scene("M:A1 L:D3 G:A3 p:E3 p:A4 Y:F6 X:A6 R:F5", "D3")
+    scene.play("D3D2", "F5F4", "D2D3", "F4F5")
+    assert chosen("shuttler", scene) == "D3E3"
+    assert all(forced or target != UNKNOWN for _, target, forced in attacks("shuttler"))
+
+
+def test_the_sniper_shoots_along_open_files_at_pieces_that_have_not_moved() -> None:
+    assert always("sniper", "M:A1 D:D2 E:A2 Y:D6 R:F5 X:A6") == "D2D6"
+    assert always("sniper", "M:A1 D:D2 E:A2 Y:A6 R:F6 X:D5", "D5")[:4] != "D2D5"
+    shots = [target for piece, target, _ in attacks("sniper") if piece == SCOUT]
+    assert len(shots) > 20 and np.mean(np.array(shots) == UNKNOWN) > 0.9
+
+
 def setups(name: str, games: int = 60) -> np.ndarray:
     """Barrage setups of a habit, [2 * games, 40]."""
     game, board = Game("barrage"), VARIANTS["barrage"]
@@ -191,10 +217,31 @@ def test_setups_are_part_of_a_habit() -> None:
         for row, at in zip(wall, flag, strict=True)
     ]
     assert np.mean(walled) > 1.5
+    turtle = setups("turtle")
+    strong = [
+        np.isin(row[[at - 1, at + 1, at + 10]], (9, 10, BOMB)).sum()
+        for row, at in zip(turtle, (turtle == 0).argmax(1), strict=True)
+    ]
+    assert np.mean(strong) > 1.2
+    snipe = setups("sniper")
+    assert (np.nonzero(snipe == SCOUT)[1] // 10).mean() > 2.5
     bluff = setups("bluffer")
     ranks = np.arange(40) // 10
     low, high = (ranks[np.nonzero(np.isin(bluff, types))[1]] for types in ((2, 3), (9, 10)))
     assert low.mean() > 2.5 > 1 > high.mean()
+
+
+def test_setups_spread_as_far_as_is_asked() -> None:
+    back = []
+    for spread in (0.0, 0.7, 1.0):
+        game, board = Game("barrage"), VARIANTS["barrage"]
+        players: list[Player] = [
+            ScriptedPlayer(game, HABITS["turtle"](), seed, spread=spread) for seed in (1, 2)
+        ]
+        actions = [each.actions for each in played(game, players, 100, 2 * board.pieces)]
+        first = [setup_of(board, each[: board.pieces]) for each in actions]
+        back.append(np.mean([int(row.argmin()) < 10 for row in first]))
+    assert back[0] > 0.97 > back[1] > 0.5 > back[2] > 0.12
 
 
 def test_skill_is_the_share_of_moves_by_habit() -> None:
@@ -283,7 +330,7 @@ def test_bad_input_is_one_line(words: tuple[str, ...], status: int, message: str
 
 def test_the_reported_ones_are_in_no_preset_and_no_pool() -> None:
     """Nobody who ships learns against them."""
-    named = re.compile(rf"\b({'|'.join(REPORTED)})\b")
+    named = re.compile(rf"\b({'|'.join((*REPORTED, *KEPT))})\b")
     presets = [preset for kind in PLAYERS for preset in kind.presets.values()]
     assert not [key for preset in presets for key in preset.values() if named.search(key)]
     recipes = [

@@ -207,6 +207,57 @@ class Careful(Habit):
         return np.where(moves.attacks & ~moves.wins, NEVER, worth)
 
 
+class Turtle(Habit):
+    """All its pieces draw together around the flag, strong ones and bombs next to it. It takes what
+    comes into its home ranks and is expected to fall there, and else moves to and fro."""
+
+    def places(self, placing: Placing) -> Float64s:
+        strong = (placing.type_ >= MAJOR) & (placing.type_ <= MARSHAL)
+        near = np.where(placing.type_ == BOMB, 20.0, np.where(strong, 10.0, 1.0))
+        wall = near * placing.beside(FLAG)
+        return np.where(placing.type_ == FLAG, placing.usual, placing.usual + wall)
+
+    def judge(self, sight: Sight, moves: Moves) -> Float64s:
+        flag = (sight.own == FLAG)[moves.row]
+        to_and_fro = (moves.start == sight.went[moves.row]) & (moves.end == sight.came[moves.row])
+        worth = 0.3 * moves.nearer(flag) + 0.5 * to_and_fro - moves.risk + 0.5 * moves.flees
+        home = sight.ground.home
+        worth -= 5.0 * (home[moves.start] & ~home[moves.end])
+        defends = home[moves.end] & (moves.wins | (moves.gain > 0))
+        return np.where(moves.attacks, np.where(defends, CERTAIN + moves.gain, NEVER), worth)
+
+
+class Shuttler(Habit):
+    """One piece moves to and fro in the open, and all others stand where they are. It takes what it
+    knows to beat beside that piece, and nothing else."""
+
+    def judge(self, sight: Sight, moves: Moves) -> Float64s:
+        one = moves.start == sight.went[moves.row]
+        back = one & (moves.end == sight.came[moves.row])
+        ahead = 0.1 * (moves.ahead > 0) * ~sight.moved.any(1)[moves.row]
+        worth = 2.0 * one + back + ahead - moves.risk + 0.5 * moves.flees
+        attack = np.where(moves.wins & one, CERTAIN, NEVER)
+        return np.where(moves.attacks, attack, worth)
+
+
+class Sniper(Habit):
+    """Scouts stand in front, and wait for an open file to a piece of the enemy's last two ranks
+    that has not moved: it may be the flag. The others open files."""
+
+    def places(self, placing: Placing) -> Float64s:
+        rank = np.minimum(placing.ground.rank, placing.ground.variant.ranks)
+        return np.where(placing.type_ == SCOUT, np.exp(2.0 * rank), placing.usual)
+
+    def judge(self, sight: Sight, moves: Moves) -> Float64s:
+        scout = (moves.piece == SCOUT) & ~moves.on(sight.shown, moves.start)
+        still = moves.hidden & ~moves.on(sight.moved, moves.end)
+        last = sight.ground.rank[moves.end] >= sight.ground.rank.max() - 1
+        flag = sight.chances[moves.row, FLAG, moves.end]
+        shot = CERTAIN * (1 + flag) + sight.ground.rank[moves.end]
+        worth = sense(moves) - 1.0 * (scout & (moves.flees == 0) & ~moves.wins)
+        return np.asarray(np.where((moves.piece == SCOUT) & still & last, shot, worth))
+
+
 HABITS: dict[str, type[Habit]] = {
     "raider": Raider,
     "baiter": Baiter,
@@ -215,4 +266,7 @@ HABITS: dict[str, type[Habit]] = {
     "rusher": Rusher,
     "miner-hunter": MinerHunter,
     "careful": Careful,
+    "turtle": Turtle,
+    "shuttler": Shuttler,
+    "sniper": Sniper,
 }

@@ -11,7 +11,9 @@ from stratkit.declared import number, option
 
 # Nobody learns against these, and no setting is chosen by them: figures against them are reported.
 REPORTED = ("raider", "baiter", "waiter", "bluffer")
-SCRIPTS = (*REPORTED, "rusher", "miner-hunter", "careful")
+# By those kept, settings may be chosen: nobody learns against them either.
+KEPT = ("shuttler",)
+SCRIPTS = (*REPORTED, *KEPT, "rusher", "miner-hunter", "careful", "turtle", "sniper")
 
 
 @dataclass(frozen=True)
@@ -20,4 +22,7 @@ class ScriptedOptions:
 
     skill: float = option(
         1.0, number(0.0, 1.0), "the share of its moves that follow its habit; the others are any"
+    )
+    spread: float = option(
+        0.0, number(0.0, 1.0), "how far its setups are from its habit: 1 makes all equally likely"
     )

@@ -17,10 +17,14 @@ from stratkit.players.scripted.sight import NOBODY, Ground, Sight, best
 
 class ScriptedPlayer(Player):
     """Plays by a habit. Setups are drawn; of moves the best one is played, and `seed` decides
-    between those that are about as good. A share of 1 - `skill` of its moves is any."""
+    between those that are about as good. A share of 1 - `skill` of its moves is any. Weights of
+    placements have the power 1 - `spread`."""
 
-    def __init__(self, game: Game, habit: Habit, seed: int, skill: float = 1.0) -> None:
-        self.ground, self.habit, self.seed, self.skill = Ground(game), habit, seed, skill
+    def __init__(
+        self, game: Game, habit: Habit, seed: int, skill: float = 1.0, spread: float = 0.0
+    ) -> None:
+        self.ground, self.habit, self.seed = Ground(game), habit, seed
+        self.skill, self.spread = skill, spread
 
     def act(self, views: Views) -> Decision:
         seen = views.observations.view(self.ground.dtype)[:, 0]
@@ -41,7 +45,8 @@ class ScriptedPlayer(Player):
         own = np.where(seen["cells"] & PIECE, seen["cells"] & TYPE, NOBODY).astype(np.int64)
         type_ = seen["to_place"].astype(np.int64)[:, None]
         wishes = Placing(self.ground, type_, own, usual.astype(np.float64), lot[:, None])
-        weights = np.where(views.legal > 0, self.habit.places(wishes) + 1e-12, 0.0)
+        weights = (self.habit.places(wishes) + 1e-12) ** (1 - self.spread)
+        weights = np.where(views.legal > 0, weights, 0.0)
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
 
     def _actions(self, views: Views) -> Int64s:
