@@ -16,15 +16,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bytes
 from stratkit.engine import Batch, face_up, hidden_types
 from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
 from stratkit.search.beliefs import BeliefSampler
-from stratkit.search.blueprint import Blueprint
+from stratkit.search.blueprint import Blueprint, with_moves
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
 from stratkit.threads import search_threads
 
@@ -79,6 +81,7 @@ class PIMC(Search):
             self.largest_return,
             search_threads(),
             self.face_up,
+            with_moves(blueprint, self.actions) is not None,
         )
         for i, (root, one) in enumerate(zip(roots, believed, strict=True)):
             known = world_priors(one.worlds, root, blueprint) if self.face_up else root.policy
@@ -125,6 +128,11 @@ def world_priors(worlds: Batch, root: Root, blueprint: Blueprint) -> Vector:
     """float64 [worlds, m]: the probability of each of the root's moves, as the blueprint plays in
     each world that it sees face up."""
     first, n = [move[0] for move in root.moves], worlds.size
+    whole = with_moves(blueprint, len(root.moves[0]))
+    if whole:
+        rows = np.repeat(np.arange(n, dtype=np.int32), len(first))
+        moves = np.column_stack([rows, np.tile(np.array(root.moves, np.int32), (n, 1))])
+        return _per_world(whole.evaluate_moves(*_face_up(worlds), moves)[0].reshape(n, -1), root)
     policy = _policy_face_up(worlds, blueprint)[:, first]
     if len(root.moves[0]) == 2:
         pieces = list(dict.fromkeys(first))
@@ -132,14 +140,23 @@ def world_priors(worlds: Batch, root: Root, blueprint: Blueprint) -> Vector:
         selected.apply(np.tile(np.array(pieces, np.int32), n))
         second = _policy_face_up(selected, blueprint).reshape(n, len(pieces), -1)
         policy *= second[:, [pieces.index(one) for one in first], [move[1] for move in root.moves]]
-    total = policy.sum(1, keepdims=True)
+    return _per_world(policy, root)
+
+
+def _per_world(policy: npt.NDArray[np.floating[Any]], root: Root) -> Vector:
+    """Of the root's moves [worlds, m], summing to 1; where nothing is left, the root's policy."""
+    total = policy.sum(1, keepdims=True, dtype=np.float64)
     return np.where(total > 0, policy / np.where(total > 0, total, 1), root.policy)
+
+
+def _face_up(worlds: Batch) -> tuple[Bytes, Bytes]:
+    """Observations and legal actions."""
+    return face_up(worlds.observe(), hidden_types(worlds)), worlds.legal()
 
 
 def _policy_face_up(worlds: Batch, blueprint: Blueprint) -> Vector:
     """float64 [worlds, A]."""
-    packed = face_up(worlds.observe(), hidden_types(worlds))
-    return blueprint.evaluate_distinct(packed, worlds.legal())[0].astype(np.float64)
+    return blueprint.evaluate_distinct(*_face_up(worlds))[0].astype(np.float64)
 
 
 def best(scores: Vector) -> Vector:
@@ -165,16 +182,21 @@ def grow(trees: SearchTrees, blueprint: Blueprint, until: float | None = None) -
     time (of `time.monotonic`) has passed. Each gets at least one evaluation, if it needs any.
 
     In every round each tree that is not done asks for one evaluation. One call of the blueprint
-    answers all of them, so no tree needs a virtual loss.
+    answers all of them, so no tree needs a virtual loss. Of `whole` trees one evaluation tells the
+    policy of a node's moves; else each piece that is worth a look takes another one.
 
     `ValueError`: the blueprint's policy or value is no such.
     """
+    whole = with_moves(blueprint, trees.actions) if trees.whole else None
     while True:
         packed, legal = trees.ask()
         if not len(packed):
             return
-        policy, values = blueprint.evaluate_distinct(packed, legal, values=True)
-        assert values is not None
-        trees.tell(policy, values)
+        if whole:
+            trees.tell(*whole.evaluate_moves(packed, legal, trees.moves()))
+        else:
+            policy, values = blueprint.evaluate_distinct(packed, legal, values=True)
+            assert values is not None
+            trees.tell(policy, values)
         if until is not None and time.monotonic() >= until:
             return
