@@ -1,9 +1,10 @@
 """Nodes a second of search trees in worlds of Barrage, and what a node costs:
 
-    python bench/trees.py [TREES [NODES [PLIES]]]
+    python bench/trees.py [TREES [NODES [PLIES [PLAYER...]]]]
 
-Games of `barrage-easy` are played for some plies. One world of each is searched by that network,
-all at once, on one core. Prints CPU times.
+Games of PLAYER (`barrage`; `uniform`: a network `fromto` that has learned nothing) are played for
+some plies. One world of each is searched by that network, all at once, on one core: with pieces
+asked for one by one, and with whole moves, by turns. Prints CPU times.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import torch
 from command_line import Parser
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.mcts import SearchTrees
+from stratkit.nets.builder import build
+from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
 from stratkit.players.factory import open_player
 from stratkit.players.network import NetworkPlayer
@@ -34,8 +37,14 @@ class Timed(Evaluator):
     seconds = 0.0
 
     def evaluate_distinct(self, *arguments, **more):  # type: ignore[no-untyped-def]
+        return self._timed(super().evaluate_distinct, *arguments, **more)
+
+    def evaluate_moves(self, *arguments):  # type: ignore[no-untyped-def]
+        return self._timed(super().evaluate_moves, *arguments)
+
+    def _timed(self, evaluate, *arguments, **more):  # type: ignore[no-untyped-def]
         begun = time.process_time()
-        out = super().evaluate_distinct(*arguments, **more)
+        out = evaluate(*arguments, **more)
         self.seconds += time.process_time() - begun
         return out
 
@@ -52,13 +61,20 @@ def positions(network: Evaluator, games: int, plies: int) -> Batch:
     return Batch.gathered([(worlds(batch, int(row), 1, SEED, int(row)), [0]) for row in rows])
 
 
-def main(games: int, nodes: int, plies: int) -> None:
-    torch.set_num_threads(1)
-    player = open_player(parse_player("barrage-easy"), Game("barrage"), 1, 256).player
+def opened(name: str, rows: int) -> Evaluator:
+    game = Game("barrage")
+    if name == "uniform":
+        weights = build("fromto", game, 1).state_dict()
+        arrays = {key: tensor.numpy() for key, tensor in weights.items()}
+        return Evaluator("fromto", network_with("fromto", game, arrays), rows)
+    player = open_player(parse_player(name), game, 1, rows).player
     assert isinstance(player, NetworkPlayer)
-    roots = positions(player.evaluator, games, plies)
-    network = Timed(player.evaluator.net, player.evaluator.network, -(-roots.size // 8) * 8)
-    trees = SearchTrees(roots, 2, nodes, largest_return=1.0)
+    return player.evaluator
+
+
+def grown(roots: Batch, nodes: int, evaluator: Evaluator, whole: bool) -> str:
+    network = Timed(evaluator.net, evaluator.network, -(-roots.size // 8) * 8)
+    trees = SearchTrees(roots, 2, nodes, largest_return=1.0, whole=whole)
     actors = roots.actors()
     for row in range(roots.size):
         moves = roots.moves(row, int(actors[row]))
@@ -67,10 +83,21 @@ def main(games: int, nodes: int, plies: int) -> None:
     grow(trees, network)
     seconds = time.process_time() - begun
     simulations, evaluations, size = trees.counts()
-    print(f"{roots.size} trees of {nodes} nodes after {plies} plies")
     rest = 1 - network.seconds / seconds
-    print(f"{simulations / seconds:.0f} nodes a second; {rest:.1%} of it is not the network's")
-    print(f"{evaluations / simulations:.2f} evaluations and {size / simulations:.0f} bytes a node")
+    return (
+        f"{simulations / seconds:.0f} nodes a second; {rest:.1%} of it is not the network's; "
+        f"{evaluations / simulations:.2f} evaluations and {size / simulations:.0f} bytes a node"
+    )
+
+
+def main(games: int, nodes: int, plies: int, players: list[str], rounds: int = 3) -> None:
+    torch.set_num_threads(1)
+    for name in players:
+        evaluator = opened(name, 256)
+        roots = positions(evaluator, games, plies)
+        print(f"{name}: {roots.size} trees of {nodes} nodes after {plies} plies")
+        for whole in [False, True] * rounds:
+            print("whole moves:" if whole else "by pieces:", grown(roots, nodes, evaluator, whole))
 
 
 if __name__ == "__main__":
@@ -78,4 +105,6 @@ if __name__ == "__main__":
     parser.add_argument("games", metavar="TREES", nargs="?", default=256, type=int)
     parser.add_argument("nodes", metavar="NODES", nargs="?", default=200, type=int)
     parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=int)
+    players = ["barrage", "uniform"]
+    parser.add_argument("players", metavar="PLAYER", nargs="*", default=players)
     main(**vars(parser.parse_args()))

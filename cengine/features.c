@@ -238,6 +238,15 @@ static void cornered_piece(const board *b, int square, float *out)
     out[1] = attacks ? loses : 0.0f;
 }
 
+/* What a piece of this type meets on a square, and the danger to it there. */
+static inline void outcomes_at(const board *b, int square, int type, float *out)
+{
+    meeting m = met(b, square, type);
+    out[0] = m.wins;
+    out[1] = m.loses;
+    out[2] = danger_at(b, square, type);
+}
+
 void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n, float *out)
 {
     int squares = width * height;
@@ -251,13 +260,29 @@ void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n
         for (int s = 0; s < squares; s++) {
             if (o.only_attacks[s / 8] >> s % 8 & 1)
                 cornered_piece(&b, s, out + s * OUTCOMES);
-            if (type >= TYPES)
-                continue;
-            meeting m = met(&b, s, type);
-            float *at = out + s * OUTCOMES;
-            at[0] = m.wins;
-            at[1] = m.loses;
-            at[2] = danger_at(&b, s, type);
+            if (type < TYPES)
+                outcomes_at(&b, s, type, out + s * OUTCOMES);
         }
+    }
+}
+
+void sk_move_outcomes(int32_t width, int32_t height, const uint8_t *packed, const int32_t *moves,
+                      int64_t k, float *out)
+{
+    int squares = width * height;
+    int64_t opened = -1;
+    board b = {0};
+    for (int64_t i = 0; i < k; i++, moves += 3, out += OUTCOMES) {
+        if (moves[0] != opened) {
+            opened = moves[0];
+            const uint8_t *row = packed + (size_t)opened * (sizeof(observation) + (size_t)squares);
+            observation o;
+            memcpy(&o, row, sizeof o);
+            b = open_board(width, height, &o, row + sizeof o);
+        }
+        int type = cell_type(b.cells[moves[1]]);
+        memset(out, 0, OUTCOMES * sizeof *out);
+        if (type < TYPES)
+            outcomes_at(&b, moves[2], type, out);
     }
 }

@@ -22,19 +22,24 @@ sk_mcts *sk_mcts_open(const sk_batch *batch, int32_t size, sk_mcts_settings sett
     const sk_game *game = sk_batch_game(batch);
     assert(size > 0 && (settings.actions == 1 || settings.actions == 2));
     assert(!settings.face_up || sk_shows_face_up(game));
+    assert(!settings.whole || settings.actions == 2);
     sk_mcts *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
     all->game = game;
     all->is = settings;
     all->size = size;
+    all->steps = settings.whole ? 1 : settings.actions;
     all->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
     all->pool = sk_pool_open(threads);
     all->trees = calloc((size_t)size, sizeof *all->trees);
     all->rows = calloc((size_t)size, sizeof *all->rows);
     all->roots = aligned_alloc(64, (size_t)size * all->stride);
     all->leaves = aligned_alloc(64, (size_t)size * all->stride);
-    if (!all->pool || !all->trees || !all->rows || !all->roots || !all->leaves) {
+    all->tried = settings.whole ? aligned_alloc(64, (size_t)size * all->stride) : NULL;
+    all->at = calloc((size_t)size, sizeof *all->at);
+    if (!all->pool || !all->trees || !all->rows || !all->roots || !all->leaves || !all->at
+        || (settings.whole && !all->tried)) {
         sk_mcts_close(all);
         return NULL;
     }
@@ -60,6 +65,8 @@ void sk_mcts_close(sk_mcts *all)
     free(all->rows);
     free(all->roots);
     free(all->leaves);
+    free(all->tried);
+    free(all->at);
     free(all);
 }
 
@@ -72,7 +79,7 @@ static const char *begin_piece(const sk_mcts *all, int32_t number, int32_t edge,
     mcts_tree *tree = &all->trees[number];
     assert(edge >= 0 && edge < tree->n_edges && n > 0);
     const sk_ops *ops = all->game->ops;
-    void *state = all->leaves + all->stride * (size_t)number;
+    void *state = sk_mcts_leaf(all, number);
     int32_t ends[SK_MOST_ACTIONS];
     memcpy(state, root_of(all, number), (size_t)all->game->is.state_bytes);
     ops->apply(all->game, state, moves[0]);
@@ -90,6 +97,33 @@ static const char *begin_piece(const sk_mcts *all, int32_t number, int32_t edge,
     return NULL;
 }
 
+/* The root has these whole moves. */
+static const char *begin_whole(const sk_mcts *all, int32_t number, const int32_t *moves, int32_t n,
+                               const float *priors)
+{
+    mcts_tree *tree = &all->trees[number];
+    int32_t legal[SK_MOST_MOVES], given[SK_MOST_MOVES];
+    int known = sk_mcts_whole_moves(all, number, root_of(all, number), legal);
+    if (n > SK_MOST_MOVES)
+        return "a move that is there twice";
+    for (int32_t i = 0; i < n; i++) {
+        given[i] = moves[2 * i] * all->game->is.actions + moves[2 * i + 1];
+        int at = 0;
+        while (at < known && legal[at] != given[i])
+            at++;
+        if (at == known)
+            return "a move that is not legal, or is there twice";
+        legal[at] = -1;
+    }
+    if (sk_mcts_edges(tree, 0, given, n))
+        return tree->wrong;
+    for (int32_t i = 0; i < n; i++)
+        tree->edges[i].prior = priors[i];
+    tree->nodes[0].visits = 1;
+    tree->finished = 0;
+    return NULL;
+}
+
 static const char *begin_tree(const sk_mcts *all, int32_t number, const int32_t *moves, int32_t n,
                               const float *priors)
 {
@@ -103,6 +137,8 @@ static const char *begin_tree(const sk_mcts *all, int32_t number, const int32_t 
     int actor = ops->actor(all->game, root_of(all, number));
     if (actor < 0 || sk_mcts_node(tree, NO_NODE, actor, 0) == NO_NODE)
         return actor < 0 ? "nobody acts at the root" : tree->wrong;
+    if (all->is.whole)
+        return begin_whole(all, number, moves, n, priors);
     for (int32_t i = 0; i < n; i++) {
         if (i && moves[i * per_move] == moves[(i - 1) * per_move])
             continue;
@@ -165,11 +201,17 @@ static void view_leaves(void *context, int32_t begin, int32_t end)
     const sk_mcts *all = job->all;
     size_t bytes = (size_t)all->game->is.observation_bytes;
     for (int32_t row = begin; row < end; row++) {
-        const uint8_t *state = all->leaves + all->stride * (size_t)all->rows[row];
+        const uint8_t *state = sk_mcts_leaf(all, all->rows[row]);
         view(all->game, state, row, NULL, job->legal, job->packed);
         if (all->is.face_up)
             all->game->ops->face_up(all->game, state, job->packed + (size_t)row * bytes);
     }
+}
+
+static const mcts_node *waiting_node(const sk_mcts *all, int32_t row)
+{
+    const mcts_tree *tree = &all->trees[all->rows[row]];
+    return &tree->nodes[tree->waiting];
 }
 
 int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed)
@@ -179,6 +221,8 @@ int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed)
     for (int32_t i = 0; i < all->size; i++)
         if (all->trees[i].waiting != NO_NODE)
             all->rows[all->n_rows++] = i;
+    for (int32_t row = 0; all->is.whole && row < all->n_rows; row++)
+        all->at[row] = row ? all->at[row - 1] + waiting_node(all, row - 1)->edges : 0;
     round_job job = {.all = all, .legal = legal, .packed = packed};
     sk_pool_run(all->pool, view_leaves, &job, all->n_rows, SK_ROWS_AT_A_TIME);
     return all->n_rows;
@@ -187,10 +231,30 @@ int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed)
 static void answer_trees(void *context, int32_t begin, int32_t end)
 {
     const round_job *job = context;
-    for (int32_t row = begin; row < end; row++)
-        sk_mcts_answer(job->all, job->all->rows[row],
-                       job->policy + (size_t)row * (size_t)job->all->game->is.actions,
-                       job->values[row]);
+    const sk_mcts *all = job->all;
+    for (int32_t row = begin; row < end; row++) {
+        int64_t at = all->is.whole ? all->at[row] : (int64_t)row * all->game->is.actions;
+        sk_mcts_answer(all, all->rows[row], job->policy + at, job->values[row]);
+    }
+}
+
+int64_t sk_mcts_moves(const sk_mcts *all, int32_t *moves)
+{
+    assert(all->is.whole);
+    if (!all->n_rows)
+        return 0;
+    int32_t base = all->game->is.actions, last = all->n_rows - 1;
+    for (int32_t row = 0; moves && row <= last; row++) {
+        const mcts_node *node = waiting_node(all, row);
+        const mcts_edge *edges = all->trees[all->rows[row]].edges + node->first;
+        int32_t *out = moves + 3 * all->at[row];
+        for (int i = 0; i < node->edges; i++, out += 3) {
+            out[0] = row;
+            out[1] = edges[i].action / base;
+            out[2] = edges[i].action % base;
+        }
+    }
+    return all->at[last] + waiting_node(all, last)->edges;
 }
 
 const char *sk_mcts_tell(sk_mcts *all, const float *policy, const float *values)
@@ -214,10 +278,10 @@ void sk_mcts_read(const sk_mcts *all, int32_t number, int32_t *visits, double *q
     const mcts_node *root = tree->nodes;
     int32_t n = 0;
     for (int32_t e = root->first; e < root->first + root->edges; e++) {
-        assert(all->is.actions == 1 || tree->edges[e].child != NO_NODE);
+        assert(all->steps == 1 || tree->edges[e].child != NO_NODE);
         const mcts_node *piece = &tree->nodes[tree->edges[e].child];
-        int32_t from = all->is.actions == 1 ? e : piece->first;
-        int32_t to = all->is.actions == 1 ? e + 1 : from + piece->edges;
+        int32_t from = all->steps == 1 ? e : piece->first;
+        int32_t to = all->steps == 1 ? e + 1 : from + piece->edges;
         for (int32_t s = from; s < to; s++, n++) {
             int32_t child = tree->edges[s].child;
             visits[n] = child == NO_NODE ? 0 : tree->nodes[child].visits;

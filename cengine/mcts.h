@@ -16,7 +16,7 @@ enum { NO_NODE = -1 };
 typedef struct __attribute__((packed, aligned(2))) {
     int32_t child;   /* NO_NODE: nobody was there */
     float prior;     /* the probability of a player's action, by its policy, or of an outcome */
-    uint16_t action; /* or outcome of chance */
+    uint16_t action; /* or outcome of chance; or a whole move, first * actions + second */
 } mcts_edge;
 
 typedef struct {
@@ -47,10 +47,13 @@ struct sk_mcts {
     sk_pool *pool;
     sk_mcts_settings is;
     int32_t size;
+    int32_t steps; /* nodes on the way of a move: 1, or 2 where there is one for its first action */
     mcts_tree *trees;
     uint8_t *roots, *leaves; /* states: where each tree begins, and where it waits */
+    uint8_t *tried;          /* of whole moves: the leaf behind the first action; else NULL */
     size_t stride;
     int32_t *rows, n_rows; /* the trees that wait */
+    int64_t *at;           /* of whole moves: where those of each row begin among all */
 };
 
 static inline int is_proven(const mcts_node *node) { return node->low >= node->high; }
@@ -59,6 +62,14 @@ static inline int is_proven(const mcts_node *node) { return node->low >= node->h
 void sk_mcts_grow(const sk_mcts *all, int32_t tree);
 /* Goes on with what was asked: probabilities of actions, and the actor's value. */
 void sk_mcts_answer(const sk_mcts *all, int32_t tree, const float *policy, float value);
+/* Where a tree waits, or has begun to. */
+static inline void *sk_mcts_leaf(const sk_mcts *all, int32_t tree)
+{
+    return all->leaves + all->stride * (size_t)tree;
+}
+
+/* The whole moves of a state, at most SK_MOST_MOVES, those of one first action side by side. */
+int sk_mcts_whole_moves(const sk_mcts *all, int32_t tree, const void *state, int32_t *moves);
 /* Makes the node's edges; NULL, or what is wrong. */
 const char *sk_mcts_edges(mcts_tree *tree, int32_t at, const int32_t *actions, int n);
 /* Adds a node; its number, or NO_NODE when memory is short. */

@@ -41,7 +41,7 @@ int32_t sk_mcts_node(mcts_tree *tree, int32_t parent, int actor, int begun)
 const char *sk_mcts_edges(mcts_tree *tree, int32_t at, const int32_t *actions, int n)
 {
     assert(at >= 0 && at < tree->n_nodes && tree->nodes[at].first == NO_NODE);
-    assert(n > 0 && n <= SK_MOST_ACTIONS && tree->n_edges <= INT32_MAX - n);
+    assert(n > 0 && n <= SK_MOST_MOVES && tree->n_edges <= INT32_MAX - n);
     const char *wrong = GROW(tree, edges, tree->n_edges + n);
     if (wrong)
         return tree->wrong = wrong;
@@ -195,7 +195,7 @@ static choice choose(const sk_mcts *all, const mcts_tree *tree, int32_t at)
     for (int32_t e = node->first; e < node->first + node->edges; e++) {
         int32_t child = tree->edges[e].child;
         double prior = tree->edges[e].prior;
-        if (all->is.actions == 1 || child == NO_NODE || tree->nodes[child].first == NO_NODE) {
+        if (all->steps == 1 || child == NO_NODE || tree->nodes[child].first == NO_NODE) {
             consider(&c, e, NO_NODE, prior, child);
             continue;
         }
@@ -227,9 +227,21 @@ static int32_t next_outcome(const mcts_tree *tree, int32_t at)
 
 /* ---- Growing ---- */
 
-static void *leaf_of(const sk_mcts *all, int32_t tree)
+int sk_mcts_whole_moves(const sk_mcts *all, int32_t tree, const void *state, int32_t *moves)
 {
-    return all->leaves + all->stride * (size_t)tree;
+    const sk_ops *ops = all->game->ops;
+    void *tried = all->tried + all->stride * (size_t)tree;
+    int32_t first[SK_MOST_ACTIONS], second[SK_MOST_ACTIONS];
+    int k = ops->legal(all->game, state, first), n = 0;
+    for (int i = 0; i < k; i++) {
+        memcpy(tried, state, (size_t)all->game->is.state_bytes);
+        ops->apply(all->game, tried, first[i]);
+        int m = ops->legal(all->game, tried, second);
+        assert(m > 0 && n + m <= SK_MOST_MOVES);
+        for (int j = 0; j < m; j++)
+            moves[n++] = first[i] * all->game->is.actions + second[j];
+    }
+    return n;
 }
 
 /* A new node where the state is. */
@@ -237,7 +249,7 @@ static int32_t arrive(const sk_mcts *all, mcts_tree *tree, const void *state, in
 {
     const sk_ops *ops = all->game->ops;
     assert(parent >= 0 && parent < tree->n_nodes);
-    int begun = (tree->nodes[parent].begun + 1) % all->is.actions;
+    int begun = (tree->nodes[parent].begun + 1) % all->steps;
     int32_t at = sk_mcts_node(tree, parent, ops->actor(all->game, state), begun);
     if (at == NO_NODE)
         return at;
@@ -259,12 +271,22 @@ static int32_t arrive(const sk_mcts *all, mcts_tree *tree, const void *state, in
     return at;
 }
 
+static void apply_legal(const sk_game *game, void *state, int32_t action)
+{
+    assert(game->ops->is_legal(game, state, action));
+    game->ops->apply(game, state, action);
+}
+
 /* Follows an edge with the state; the node behind it. */
 static int32_t follow(const sk_mcts *all, mcts_tree *tree, void *state, int32_t at, int32_t edge)
 {
     assert(edge >= tree->nodes[at].first && edge < tree->nodes[at].first + tree->nodes[at].edges);
-    assert(all->game->ops->is_legal(all->game, state, tree->edges[edge].action));
-    all->game->ops->apply(all->game, state, tree->edges[edge].action);
+    int32_t action = tree->edges[edge].action;
+    if (all->is.whole && tree->nodes[at].actor >= 0) {
+        apply_legal(all->game, state, action / all->game->is.actions);
+        action %= all->game->is.actions;
+    }
+    apply_legal(all->game, state, action);
     if (tree->edges[edge].child == NO_NODE)
         tree->edges[edge].child = arrive(all, tree, state, at);
     return tree->edges[edge].child;
@@ -278,9 +300,19 @@ static int is_forced(const sk_mcts *all, mcts_tree *tree, const void *state, int
     return n == 1 && !sk_mcts_edges(tree, at, actions, n);
 }
 
-/* From the root to a node that waits (1), or to one whose value is known, which is added up (0). */
-static int simulate(const sk_mcts *all, mcts_tree *tree, const void *root, void *state)
+/* The node where the leaf is gets its whole moves, whose priors are to come. */
+static const char *edges_of_moves(const sk_mcts *all, mcts_tree *tree, int32_t number, int32_t at)
 {
+    int32_t moves[SK_MOST_MOVES];
+    int n = sk_mcts_whole_moves(all, number, sk_mcts_leaf(all, number), moves);
+    return sk_mcts_edges(tree, at, moves, n);
+}
+
+/* From the root to a node that waits (1), or to one whose value is known, which is added up (0). */
+static int simulate(const sk_mcts *all, mcts_tree *tree, int32_t number)
+{
+    const void *root = all->roots + all->stride * (size_t)number;
+    void *state = sk_mcts_leaf(all, number);
     memcpy(state, root, (size_t)all->game->is.state_bytes);
     for (int32_t at = 0;;) {
         choice chosen = {.edge = NO_NODE, .second = NO_NODE};
@@ -310,6 +342,8 @@ static int simulate(const sk_mcts *all, mcts_tree *tree, const void *root, void 
             return 0;
         }
         if (node->first == NO_NODE) {
+            if (all->is.whole && edges_of_moves(all, tree, number, at))
+                return 0;
             tree->waiting = at;
             return 1;
         }
@@ -320,32 +354,42 @@ void sk_mcts_grow(const sk_mcts *all, int32_t number)
 {
     assert(number >= 0 && number < all->size);
     mcts_tree *tree = &all->trees[number];
-    const void *root = all->roots + all->stride * (size_t)number;
     while (!tree->finished && !tree->wrong && tree->waiting == NO_NODE) {
         if (tree->nodes[0].visits > all->is.nodes)
             tree->finished = 1;
         else
-            simulate(all, tree, root, leaf_of(all, number));
+            simulate(all, tree, number);
+    }
+}
+
+/* The priors of the node that waits: of its whole moves, or by action. */
+static void set_priors(const sk_mcts *all, mcts_tree *tree, int32_t at, const float *policy)
+{
+    const mcts_node *node = &tree->nodes[at];
+    for (int i = 0; i < node->edges; i++) {
+        mcts_edge *edge = &tree->edges[node->first + i];
+        float prior = policy[all->is.whole ? i : edge->action];
+        if (!(prior >= 0 && prior <= 2))
+            tree->wrong = "a policy that is none";
+        edge->prior = prior;
     }
 }
 
 void sk_mcts_answer(const sk_mcts *all, int32_t number, const float *policy, float value)
 {
     mcts_tree *tree = &all->trees[number];
-    int32_t actions[SK_MOST_ACTIONS], at = tree->waiting;
+    int32_t at = tree->waiting;
     assert(at >= 0 && at < tree->n_nodes);
-    int n = all->game->ops->legal(all->game, leaf_of(all, number), actions);
     tree->waiting = NO_NODE;
     tree->evaluations++;
-    if (sk_mcts_edges(tree, at, actions, n))
-        return;
-    const mcts_node *node = &tree->nodes[at];
-    for (int i = 0; i < n; i++) {
-        float prior = policy[actions[i]];
-        if (!(prior >= 0 && prior <= 2))
-            tree->wrong = "a policy that is none";
-        tree->edges[node->first + i].prior = prior;
+    if (!all->is.whole) {
+        int32_t actions[SK_MOST_ACTIONS];
+        int n = all->game->ops->legal(all->game, sk_mcts_leaf(all, number), actions);
+        if (sk_mcts_edges(tree, at, actions, n))
+            return;
     }
+    set_priors(all, tree, at, policy);
+    const mcts_node *node = &tree->nodes[at];
     if (node->begun)
         return;
     if (!isfinite(value))

@@ -52,6 +52,9 @@ void sk_features(int32_t width, int32_t height, const uint8_t *packed, int64_t n
 /* Of the selected piece, on each square: the probabilities that its attack there wins, that it
  * loses, and that a neighbour could take it there; to out [n][height][width][3]. */
 void sk_outcomes(int32_t width, int32_t height, const uint8_t *packed, int64_t n, float *out);
+/* The same of k moves [k][3], each the row of its position, from and to; to out [k][3]. */
+void sk_move_outcomes(int32_t width, int32_t height, const uint8_t *packed, const int32_t *moves,
+                      int64_t k, float *out);
 
 /* How many floats a vector of this processor has, for residual blocks: 16, 8, or 1. */
 int32_t sk_residual_lanes(void);
@@ -187,6 +190,7 @@ typedef struct {
     double unit;     /* the largest return */
     double most;     /* beyond which no evaluated value counts */
     int32_t face_up; /* 1: evaluations see the tree's state, not what its actor may know of it */
+    int32_t whole;   /* 1: an evaluation tells the policy of whole moves, of two actions each */
 } sk_mcts_settings;
 
 typedef struct {
@@ -209,7 +213,11 @@ const char *sk_mcts_begin(sk_mcts *all, int32_t tree, int32_t trees, const int32
 /* Grows all trees until each is done or waits for an evaluation. Returns how many wait, and writes
  * a row for each into legal [size][actions of the game] and packed [size][observation_bytes]. */
 int32_t sk_mcts_ask(sk_mcts *all, uint8_t *legal, uint8_t *packed);
-/* Answers: policy [rows][actions of the game] and values [rows], of the acting sides. */
+/* The whole moves of the rows that were asked, row by row: [n][3] the row and two actions. Returns
+ * n; with NULL it writes nothing. */
+int64_t sk_mcts_moves(const sk_mcts *all, int32_t *moves);
+/* Answers: policy [rows][actions of the game], or of whole moves [n], and values [rows], of the
+ * acting sides. */
 const char *sk_mcts_tell(sk_mcts *all, const float *policy, const float *values);
 /* Of each root move, in the order in which they were given: visits, mean value to the side that
  * acts, and bounds of it, which are equal where it is proven. */

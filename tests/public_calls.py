@@ -219,6 +219,11 @@ CALLS: dict[str, Callable[[], Any]] = {
     "board_planes": lambda: {"packed": packed(), "shape": game_of().shape},
     "board_features": lambda: {"packed": packed(), "shape": game_of().shape},
     "attack_outcomes": lambda: {"packed": packed(), "shape": game_of().shape},
+    "move_outcomes": lambda: {
+        "packed": packed(),
+        "shape": game_of().shape,
+        "moves": zeros("int32", 2, 3),
+    },
     "residual_lanes": lambda: {"channels": 8},
     "residual_weights": lambda: {"filters": zeros("float32", 2, 8, 8, 3, 3)},
     "residual": lambda: {

@@ -66,6 +66,7 @@ class SearchTrees:
         largest_return: float = np.inf,
         threads: Threads = 1,
         face_up: bool = False,
+        whole: bool = False,
     ) -> None:
         if roots.game.players != 2 or actions not in (1, 2):
             raise ValueError("roots must be of two players, and actions 1 or 2")
@@ -76,18 +77,20 @@ class SearchTrees:
             raise ValueError(f"{roots.game.name}: nothing in its observations could be face up")
         if not math.isfinite(cpuct):
             raise ValueError(f"cpuct must be finite, not {cpuct}")
+        if whole and actions != 2:
+            raise ValueError("whole moves are of two actions: actions must be 2")
         settings = ffi.new(
-            "sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return, face_up)
+            "sk_mcts_settings *", (actions, nodes, cpuct, unit, largest_return, face_up, whole)
         )
         handle = lib.sk_mcts_open(roots.handle, roots.size, settings[0], threads)
         if handle == ffi.NULL:
             raise MemoryError(f"{roots.size} trees of {roots.game.name}")
         self._handle = ffi.gc(handle, lib.sk_mcts_close)
-        self.game, self.size, self.actions = roots.game, roots.size, actions
+        self.game, self.size, self.actions, self.whole = roots.game, roots.size, actions, whole
         self._moves = np.zeros(self.size, np.int32)  # how many each tree's root has
         self._legal = np.empty((self.size, self.game.actions), np.uint8)
         self._packed = np.empty((self.size, self.game.observation_bytes), np.uint8)
-        self._rows = 0
+        self._rows = self._asked = 0
 
     def begin(self, tree: int, moves: Sequence[Sequence[int]], priors: Float32s) -> None:
         """Begins the trees from number `tree` on, one for each row of `priors` float32 [k, m],
@@ -101,7 +104,7 @@ class SearchTrees:
         actions = self._check_moves(moves, m)
         if integer("tree", tree, 0, self.size - 1) + k > self.size:
             raise ValueError(f"trees {tree} to {tree + k - 1} of {self.size}")
-        self._moves[tree : tree + k] = self._rows = 0
+        self._moves[tree : tree + k] = self._rows = self._asked = 0
         wrong = lib.sk_mcts_begin(
             self._handle,
             tree,
@@ -147,17 +150,29 @@ class SearchTrees:
             writable(self._packed),
         )
         self.game.check()
+        self._asked = lib.sk_mcts_moves(self._handle, ffi.NULL) if self.whole else 0
         return self._packed[: self._rows], self._legal[: self._rows]
+
+    def moves(self) -> Int32s:
+        """Of `whole` trees, the moves of what was asked last, row by row: the row and both actions,
+        int32 [k, 3], those of one first action side by side."""
+        if not self.whole:
+            raise ValueError("these trees ask for actions, not for whole moves")
+        moves = np.empty((self._asked, 3), np.int32)
+        lib.sk_mcts_moves(self._handle, writable(moves))
+        return moves
 
     def tell(self, policy: Float32s, values: Float32s) -> None:
         """Answers what was asked last, row by row: the probability of each action, float32 [n, A],
-        and what the acting side may expect, float32 [n]. `ValueError`: these are no such."""
+        or of `whole` trees of each of the `moves`, float32 [k]; and what the acting side may
+        expect, float32 [n]. `ValueError`: these are no such."""
+        shape = (self._asked,) if self.whole else (self._rows, self.game.actions)
         wrong = lib.sk_mcts_tell(
             self._handle,
-            pointer("policy", policy, "float32", (self._rows, self.game.actions)),
+            pointer("policy", policy, "float32", shape),
             pointer("values", values, "float32", (self._rows,)),
         )
-        self._rows = 0
+        self._rows = self._asked = 0
         self._raise(wrong)
 
     def root(self, tree: int) -> RootMoves:

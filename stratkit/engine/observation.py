@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from stratkit.arguments import Between, checked, integer
-from stratkit.arrays import Bytes, Float32s, Int64s
+from stratkit.arguments import Between, checked, integer, within
+from stratkit.arrays import Bytes, Float32s, Int32s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import length, lib, pointer, writable
 
@@ -132,6 +132,20 @@ def attack_outcomes(packed: Bytes, shape: tuple[int, int, int]) -> Float32s:
     observations = pointer("packed", packed, "uint8", (n, CELLS + squares))
     out = np.empty((n, squares, OUTCOMES), np.float32)
     lib.sk_outcomes(width, height, observations, n, writable(out))
+    return out
+
+
+def move_outcomes(packed: Bytes, shape: tuple[int, int, int], moves: Int32s) -> Float32s:
+    """What `attack_outcomes` says of moves, int32 [k, 3], each the row of its position, from and
+    to: float32 [k, 3]."""
+    squares, n, k = _squares(shape), length("packed", packed), length("moves", moves)
+    _, height, width = shape
+    observations = pointer("packed", packed, "uint8", (n, CELLS + squares))
+    given = pointer("moves", moves, "int32", (k, 3))
+    within("the rows of moves", moves[:, 0], 0, n - 1)
+    within("the squares of moves", moves[:, 1:], 0, squares - 1)
+    out = np.empty((k, OUTCOMES), np.float32)
+    lib.sk_move_outcomes(width, height, observations, given, k, writable(out))
     return out
 
 

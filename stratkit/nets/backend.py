@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Float32s, Float64s
+from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
     import torch
@@ -46,6 +47,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def tells_moves(self) -> bool:
+        """Whether the network has `moves`."""
+        ...
+
+    @property
     def pads(self) -> bool:
         """Whether the shape of a computation, and with it the rounding, is that of all rows; else
         each row's outputs are its own, whatever is beside it."""
@@ -72,6 +78,10 @@ class Backend(Protocol):
 
     def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> Arrays:
         """The values."""
+        ...
+
+    def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> Arrays:
+        """Policy and values, and `Network.move_logits`."""
         ...
 
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:

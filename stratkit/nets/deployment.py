@@ -19,6 +19,7 @@ from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
 from stratkit.engine.stratego import PIECE, TYPE, TYPES
 from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
 from stratkit.nets.threads import ROWS
+from stratkit.nets.whole_moves import Moves
 
 HIDDEN = 64
 
@@ -101,7 +102,7 @@ class WithDeployment(Network):
     def __init__(self, play: Network) -> None:
         super().__init__()
         self.shape, self.shares_positions = play.shape, play.shares_positions
-        self.same_for_all = play.same_for_all
+        self.same_for_all, self.tells_moves = play.same_for_all, play.tells_moves
         self.play = play
         self.deployment = DeploymentNet(play.shape[1] * play.shape[2])
 
@@ -148,6 +149,13 @@ class WithDeployment(Network):
         deploy = self.deployment.logits(embedding.deployment).masked_fill(illegal, -torch.inf)
         play = self.play.logits(embedding.play, inputs.play, legal[inputs.rows[1]])
         return torch.cat([deploy, play]).index_select(0, inputs.place)
+
+    def move_logits(
+        self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, moves: Moves
+    ) -> Tensor:
+        """As of `Network`."""
+        row = inputs.place.cpu().numpy()[moves.row] - len(inputs.rows[0])
+        return self.play.move_logits(embedding.play, inputs.play, moves._replace(row=row))
 
     def value(self, embedding: DeploymentEmbedding, inputs: DeploymentInputs) -> Tensor:
         """Values float32 [n] for the acting side."""

@@ -17,6 +17,7 @@ from stratkit.engine import distinct_views
 from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
 from stratkit.nets.onnx_network import OnnxNetwork
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
+from stratkit.nets.whole_moves import move_policy, moves_of
 
 if TYPE_CHECKING:
     import torch
@@ -167,6 +168,34 @@ class Evaluator:
         policy, expected = self.evaluate(observations[first], legal[first], values=values)
         return policy[each], None if expected is None else expected[each]
 
+    @property
+    def tells_moves(self) -> bool:
+        """Whether it can `evaluate_moves`."""
+        return self.backend.tells_moves
+
+    def evaluate_moves(
+        self, observations: Bytes, legal: Bytes, moves: Int32s
+    ) -> tuple[Float32s, Float32s]:
+        """The probability of each whole move, float32 [k], and the values of positions between
+        plies, float32 [n], from one look at each. `moves`: int32 [k, 3], all of each row one after
+        the other, as `SearchTrees.moves` has them."""
+        block = min(self.rows, BLOCK) if self.on_cpu else self.rows
+        begins = np.searchsorted(moves[:, 0], np.arange(0, len(observations) + block, block))
+
+        def part(number: int) -> Arrays:
+            at = number * block
+            rows, its = slice(at, at + block), slice(begins[number], begins[number + 1])
+            seen = observations[rows]
+            found = moves_of(seen, self.network.shape, moves[its] - np.array([at, 0, 0], np.int32))
+            packed, allowed = (self._padded(x, block) for x in (seen, legal[rows]))
+            policy, values, logits = self.backend.moves(packed, allowed, found)
+            return [move_policy(policy, logits, found), values[: len(seen)]]
+
+        numbers = range(len(begins) - 1)
+        parts = side_by_side(part, numbers) if self.on_cpu else [part(one) for one in numbers]
+        priors, values = (np.concatenate(chunks) for chunks in zip(*parts, strict=True))
+        return priors, values
+
     def draw(
         self,
         observations: Bytes,
@@ -193,7 +222,7 @@ class Evaluator:
 
         def outputs(at: int) -> Arrays:
             chunks = [x[at : at + self.rows] for x in arrays]
-            found = heads(*map(self._padded, chunks))
+            found = heads(*(self._padded(x, self.rows) for x in chunks))
             return [array[: len(chunks[0])] for array in found]
 
         chunks = self._each(outputs, range(0, len(arrays[0]), self.rows))
@@ -201,12 +230,12 @@ class Evaluator:
             return chunks[0]
         return [np.concatenate(chunks) for chunks in zip(*chunks, strict=True)]
 
-    def _padded(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """`x` with its last row again and again."""
+    def _padded(self, x: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
+        """`x`, of at most so many rows, with its last row again and again."""
         n = len(x)
         if not self.backend.pads:
             return x
-        rows = -(-n // ROWS) * ROWS if self._loose else self.rows
+        rows = -(-n // ROWS) * ROWS if self._loose else most
         padded = np.empty((rows, *x.shape[1:]), x.dtype)
         padded[:n] = x
         padded[n:] = x[-1]

@@ -35,6 +35,7 @@ from stratkit.nets.features import features, outcomes
 from stratkit.nets.network import Network, last_layer, mask_indices, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock, through, through_without_graph
 from stratkit.nets.threads import ROWS, shares, side_by_side
+from stratkit.nets.whole_moves import Moves
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 HIDDEN = 16  # of a square and what it is compared with
@@ -90,7 +91,7 @@ class FromTo(Network):
     """shape: (82, H, W) of the game's observation; actions are the H * W squares."""
 
     shape: tuple[int, int, int]
-    shares_positions = True
+    shares_positions = tells_moves = True
     same_for_all = True
 
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
@@ -218,6 +219,21 @@ class FromTo(Network):
         logits: Tensor = nowhere.scatter(0, action, scores).view(legal.shape)
         # What is illegal has been looked at where the host does not wait.
         return logits if on_cpu(legal) else logits.masked_fill(~legal.bool(), -torch.inf)
+
+    def move_logits(self, embedding: FromToEmbedding, inputs: FromToInputs, moves: Moves) -> Tensor:
+        """As of `Network`."""
+        squares = embedding.squares
+        row, source, target, met = (
+            torch.from_numpy(x).to(squares.device)
+            for x in (moves.row, moves.source, moves.target, moves.outcomes)
+        )
+        met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
+        position = inputs.position.index_select(0, row)
+        hidden = self.square(_at(squares, position, target))
+        hidden = hidden + self.context(_at(squares, position, source)) + self.outcome(met)
+        with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
+            scores: Tensor = self.policy(relu(hidden).float())[:, TARGET]
+        return scores + met @ self.met
 
     def value(self, embedding: FromToEmbedding, inputs: FromToInputs) -> Tensor:
         """Values float32 [n] for the acting side: from the means and maxima over the board, the

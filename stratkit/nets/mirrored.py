@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +28,7 @@ from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE
 from stratkit.nets.deployment import DeploymentEmbedding, DeploymentInputs, WithDeployment
 from stratkit.nets.network import Network, on_cpu
 from stratkit.nets.threads import ROWS
+from stratkit.nets.whole_moves import Moves
 
 
 class Seen(NamedTuple):
@@ -84,6 +86,14 @@ class Mirrored(WithDeployment):
         logits = super().logits(embedding, inputs.inputs, legal_seen)
         turned = torch.where(mirrored[:, None] | like_image, logits[:, self.image], logits)
         return turned.masked_fill(~legal.bool(), -torch.inf)
+
+    def move_logits(self, embedding: DeploymentEmbedding, inputs: Any, moves: Moves) -> Tensor:
+        mirrored, image = inputs.mirrored.cpu().numpy()[moves.row], self.image.cpu().numpy()
+        source, target = (
+            np.where(mirrored, image[square], square) for square in (moves.source, moves.target)
+        )
+        seen = moves._replace(source=source, target=target)
+        return super().move_logits(embedding, inputs.inputs, seen)
 
     def value(self, embedding: DeploymentEmbedding, inputs: Any) -> Tensor:
         return super().value(embedding, inputs.inputs)

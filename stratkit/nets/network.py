@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from stratkit.arrays import Float32s
 from stratkit.errors import InputError
 from stratkit.nets.threads import ROWS
+from stratkit.nets.whole_moves import Moves
 
 
 class Network(nn.Module, ABC):
@@ -26,6 +27,7 @@ class Network(nn.Module, ABC):
 
     shape: tuple[int, ...]
     shares_positions = False  # whether views that differ by the selected piece are one to it
+    tells_moves = False  # whether it has `move_logits`
     same_for_all = False  # whether it computes the same on a GPU, whatever the observations hold
 
     @abstractmethod
@@ -56,6 +58,11 @@ class Network(nn.Module, ABC):
     @abstractmethod
     def logits(self, embedding: Any, inputs: Any, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where `legal`, uint8 or bool [n, A], is 0."""
+
+    def move_logits(self, embedding: Any, inputs: Any, moves: Moves) -> Tensor:
+        """Logits float32 [k] of the destinations of whole moves, among those of a piece: by a
+        network that `tells_moves`, of inputs and an embedding of positions between plies."""
+        raise NotImplementedError
 
     @abstractmethod
     def value(self, embedding: Any, inputs: Any) -> Tensor:

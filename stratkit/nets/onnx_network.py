@@ -38,6 +38,7 @@ from stratkit.errors import InputError
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
 from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.threads import shares, side_by_side
+from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
     import torch
@@ -82,6 +83,7 @@ class OnnxNetwork:
     """
 
     name, on_cpu, shares_positions, pads = "onnx", True, True, False
+    tells_moves = True
 
     def __init__(self, net: str, game: Game, weights: Weights) -> None:
         assert computes(net, game.shape)
@@ -100,6 +102,11 @@ class OnnxNetwork:
     def network(self) -> OnnxNetwork:
         """`Backend.network`."""
         return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the observations that it reads."""
+        return self.game.shape
 
     def load(self, weights: Weights, net: str) -> None:
         """`Backend.load`."""
@@ -151,6 +158,13 @@ class OnnxNetwork:
             return inputs, self.made.embed(inputs)
         embedding, memory.before = self.made.embed_after(inputs, memory.before)
         return inputs, embedding
+
+    def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> list[Float32s]:
+        """`Backend.moves`."""
+        inputs, embedding = self._embed(packed, None, None)
+        policy = softmax(self.made.logits(embedding, inputs, legal))
+        values = self.made.value(embedding, inputs)
+        return [policy, values, self.made.move_logits(embedding, inputs, moves)]
 
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
         """`Backend.policy_shared`."""
@@ -349,21 +363,53 @@ class OnnxFromTo:
     def scores(self, embedding: Embedding, views: Views, view: Int64s, square: Int64s) -> Float32s:
         """Logits float32 [k] of the actions of a `view`, int64 [k], on a `square`, int64 [k]."""
         part, position = views.part[view], embedding.rows[views.position]
-        met = views.outcomes[view, square]
-        met = np.concatenate([met, met[:, :2] > np.float32(CERTAIN)], 1)
-        given = {
-            "rows": embedding.squares.reshape(-1, embedding.squares.shape[2]),
-            "chosen": position * self.squares + views.square,
-            "target": (views.part == TARGET)[:, None],
-            "none": (views.part == DEPLOY).astype(np.int64),
-            "view": view,
-            "at": position[view] * self.squares + square,
-            "part": part[:, None],
-            "met": met,
-        }
-        (scores,) = self.policy.run(None, given)
+        scores = self._scores(
+            embedding,
+            position * self.squares + views.square,
+            views.part,
+            view,
+            position[view] * self.squares + square,
+            views.outcomes[view, square],
+        )
         found: Float32s = scores + self.deploy[views.to_place[view], square] * (part == DEPLOY)
         return found
+
+    def _scores(
+        self,
+        embedding: Embedding,
+        chosen: Int64s,
+        parts: Int64s,
+        view: Int64s,
+        at: Int64s,
+        outcomes: Float32s,
+    ) -> Float32s:
+        """Logits float32 [k] of the squares `at`, for views that decide these `parts` with these
+        squares chosen. Squares are rows of the embedding."""
+        given = {
+            "rows": embedding.squares.reshape(-1, embedding.squares.shape[2]),
+            "chosen": chosen,
+            "target": (parts == TARGET)[:, None],
+            "none": (parts == DEPLOY).astype(np.int64),
+            "view": view,
+            "at": at,
+            "part": parts[view][:, None],
+            "met": np.concatenate([outcomes, outcomes[:, :2] > np.float32(CERTAIN)], 1),
+        }
+        scores: Float32s = self.policy.run(None, given)[0]
+        return scores
+
+    def move_logits(self, embedding: Embedding, views: Views, moves: Moves) -> Float32s:
+        """As of `Network`."""
+        square = embedding.rows[views.position][moves.row] * self.squares
+        first = np.flatnonzero(np.diff(moves.piece, prepend=-1))
+        return self._scores(
+            embedding,
+            (square + moves.source)[first],
+            np.full(len(first), TARGET),
+            moves.piece,
+            square + moves.target,
+            moves.outcomes,
+        )
 
     def value(self, embedding: Embedding, views: Views) -> Float32s:
         """Values float32 [n] for the acting side."""
@@ -486,6 +532,17 @@ class OnnxMirrored:
             zone = np.where(turns, zone[:, self.image], zone)
             logits[deploys] = np.where(legal[deploys] != 0, zone, np.float32(-np.inf))
         return logits
+
+    def move_logits(self, embedding: Embedding | None, inputs: Seen, moves: Moves) -> Float32s:
+        """As of `Network`: of positions that all play."""
+        assert embedding is not None and inputs.plays.all()
+        mirrored = inputs.mirrored[moves.row]
+        source, target = (
+            np.where(mirrored, self.image[square], square)
+            for square in (moves.source, moves.target)
+        )
+        seen = moves._replace(source=source, target=target)
+        return self.play.move_logits(embedding, inputs.play, seen)
 
     def value(self, embedding: Embedding | None, inputs: Seen) -> Float32s:
         """As of `Network`."""

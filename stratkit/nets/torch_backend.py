@@ -14,6 +14,7 @@ from stratkit.arrays import Bytes, Float32s, Float64s
 from stratkit.nets.captured import Captured
 from stratkit.nets.network import Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
+from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
     from stratkit.nets.backend import Memory
@@ -45,6 +46,11 @@ class TorchBackend:
     def shares_positions(self) -> bool:
         """As the network does."""
         return self.network.shares_positions
+
+    @property
+    def tells_moves(self) -> bool:
+        """As the network does."""
+        return self.network.tells_moves
 
     def place(self, device: str, precision: torch.dtype) -> TorchBackend:
         """`Backend.place`. `InputError`: there is no such device."""
@@ -81,6 +87,17 @@ class TorchBackend:
             return (self.network.value(embedding, inputs).float(),)
 
         return self._computed(head, packed, *([] if pub is None else [pub]))
+
+    def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> Arrays:
+        """`Backend.moves`."""
+
+        def heads(packed: Tensor, allowed: Tensor) -> tuple[Tensor, ...]:
+            inputs, embedding = self._embed(packed, None)
+            policy = self._policy(embedding, inputs, allowed)
+            values = self.network.value(embedding, inputs).float()
+            return policy, values, self.network.move_logits(embedding, inputs, moves).float()
+
+        return self._computed(heads, packed, legal)
 
     @torch.inference_mode()
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
@@ -125,9 +142,12 @@ class TorchBackend:
     ) -> tuple[Tensor, ...]:
         """The policy, and values if wanted."""
         inputs, embedding = self._embed(packed, memory, *pub)
-        logits = self.network.logits(embedding, inputs, allowed).float()
-        policy = softmax(logits.masked_fill(allowed == 0, -torch.inf))
+        policy = self._policy(embedding, inputs, allowed)
         return (policy, self.network.value(embedding, inputs).float()) if values else (policy,)
+
+    def _policy(self, embedding: Any, inputs: Any, allowed: Tensor) -> Tensor:
+        logits = self.network.logits(embedding, inputs, allowed).float()
+        return softmax(logits.masked_fill(allowed == 0, -torch.inf))
 
     def _embed(
         self, packed: Tensor, memory: Memory | None, pub: Tensor | None = None

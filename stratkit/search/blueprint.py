@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
-from stratkit.arrays import Bytes, Int64s
+from stratkit.arrays import Bytes, Int32s, Int64s
 from stratkit.arrays import Float32s as Floats
 
 MOST_BYTES = 2**26  # of the policies that a search remembers
@@ -29,6 +29,29 @@ class Blueprint(Protocol):
     def values(self, observations: Bytes) -> Floats:
         """float32 [n]: what the acting sides may expect."""
         ...
+
+
+class MoveBlueprint(Blueprint, Protocol):
+    """A blueprint that may tell the policy of a position's whole moves at once."""
+
+    @property
+    def tells_moves(self) -> bool:
+        """Whether it can: that may depend on its network."""
+        ...
+
+    def evaluate_moves(
+        self, observations: Bytes, legal: Bytes, moves: Int32s
+    ) -> tuple[Floats, Floats]:
+        """The probability of each whole move, float32 [k], and the values float32 [n]. `moves`:
+        int32 [k, 3], each the row of its position and two actions; those of a row, and of one first
+        action, one after the other."""
+        ...
+
+
+def with_moves(blueprint: Blueprint, actions: int) -> MoveBlueprint | None:
+    """The blueprint, if it tells the policy of whole moves, of so many actions."""
+    tells = actions == 2 and getattr(blueprint, "tells_moves", False)
+    return cast(MoveBlueprint, blueprint) if tells else None
 
 
 def by_threads(blueprint: Blueprint) -> bool:

@@ -13,25 +13,39 @@ nodes approach no equilibrium.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from stratkit.arrays import Bytes
 from stratkit.engine import Batch, face_up, hidden_types
 from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
+from stratkit.nets.threads import side_by_side
 from stratkit.search.beliefs import BeliefSampler
-from stratkit.search.blueprint import Blueprint
+from stratkit.search.blueprint import Blueprint, by_threads, with_moves
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
 from stratkit.threads import search_threads
 
 Vector = npt.NDArray[np.float64]
 
 TIE = 1e-6
+MIN_TREES = 3  # that are worth another thread
 NOISE_SHAPE = 10.0  # divided by the number of moves, as in AlphaZero
+
+
+class _Begin(NamedTuple):
+    """Where a tree begins: a row of `worlds`, its moves and their priors, float32 [m]."""
+
+    worlds: Batch
+    world: int
+    moves: Sequence[tuple[int, ...]]
+    priors: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -68,25 +82,18 @@ class PIMC(Search):
         """The trees of all worlds of all decisions grow side by side."""
         until = None if self.seconds is None else time.monotonic() + self.seconds * len(roots)
         believed = self.belief(roots, [range(self.worlds)] * len(roots), blueprint, seed)
-        order = np.arange(self.worlds)
-        batch = Batch.gathered([(one.worlds, order) for one in believed])
-        trees = SearchTrees(
-            batch,
-            self.actions,
-            self.nodes,
-            self.cpuct,
-            self.unit,
-            self.largest_return,
-            search_threads(),
-            self.face_up,
-        )
-        for i, (root, one) in enumerate(zip(roots, believed, strict=True)):
+        begins = []
+        for root, one in zip(roots, believed, strict=True):
             known = world_priors(one.worlds, root, blueprint) if self.face_up else root.policy
-            trees.begin(i * self.worlds, root.moves, self._priors(root, known, seed))
-        grow(trees, blueprint, until)
+            for world, priors in enumerate(self._priors(root, known, seed)):
+                begins.append(_Begin(one.worlds, world, root.moves, priors))
+        parts = side_by_side(
+            lambda part: self._grow(begins[part], blueprint, until), _parts(len(begins), blueprint)
+        )
+        found = list(itertools.chain(*parts))
         out = []
         for i, one in enumerate(believed):
-            root_moves = [trees.root(i * self.worlds + world) for world in range(self.worlds)]
+            root_moves = found[i * self.worlds : (i + 1) * self.worlds]
             q = np.array([each.q for each in root_moves])
             mean = np.mean([world_policy(each) for each in root_moves], axis=0)
             out.append(
@@ -102,6 +109,26 @@ class PIMC(Search):
                 )
             )
         return out
+
+    def _grow(
+        self, begins: Sequence[_Begin], blueprint: Blueprint, until: float | None
+    ) -> list[RootMoves]:
+        """What trees of these worlds come to."""
+        trees = SearchTrees(
+            Batch.gathered([(one.worlds, [one.world]) for one in begins]),
+            self.actions,
+            self.nodes,
+            self.cpuct,
+            self.unit,
+            self.largest_return,
+            1 if by_threads(blueprint) else search_threads(),
+            self.face_up,
+            with_moves(blueprint, self.actions) is not None,
+        )
+        for tree, one in enumerate(begins):
+            trees.begin(tree, one.moves, one.priors[None])
+        grow(trees, blueprint, until)
+        return [trees.root(tree) for tree in range(len(begins))]
 
     def _priors(self, root: Root, policy: Vector, seed: int) -> npt.NDArray[np.float32]:
         """float32 [worlds, m]: the blueprint's policy at the root, in all worlds [m] or in each
@@ -121,10 +148,24 @@ class PIMC(Search):
         return mean if self.draw else best(mean)
 
 
+def _parts(trees: int, blueprint: Blueprint) -> list[slice]:
+    """Which trees a thread grows, if the blueprint lets several ask: of fewer than `MIN_TREES` a
+    call of the network costs nearly the same."""
+    threads = search_threads() if by_threads(blueprint) else 1
+    number = max(1, min(threads, trees // MIN_TREES))
+    ends = [trees * k // number for k in range(number + 1)]
+    return [slice(*pair) for pair in itertools.pairwise(ends)]
+
+
 def world_priors(worlds: Batch, root: Root, blueprint: Blueprint) -> Vector:
     """float64 [worlds, m]: the probability of each of the root's moves, as the blueprint plays in
     each world that it sees face up."""
     first, n = [move[0] for move in root.moves], worlds.size
+    whole = with_moves(blueprint, len(root.moves[0]))
+    if whole:
+        rows = np.repeat(np.arange(n, dtype=np.int32), len(first))
+        moves = np.column_stack([rows, np.tile(np.array(root.moves, np.int32), (n, 1))])
+        return _per_world(whole.evaluate_moves(*_face_up(worlds), moves)[0].reshape(n, -1), root)
     policy = _policy_face_up(worlds, blueprint)[:, first]
     if len(root.moves[0]) == 2:
         pieces = list(dict.fromkeys(first))
@@ -132,14 +173,23 @@ def world_priors(worlds: Batch, root: Root, blueprint: Blueprint) -> Vector:
         selected.apply(np.tile(np.array(pieces, np.int32), n))
         second = _policy_face_up(selected, blueprint).reshape(n, len(pieces), -1)
         policy *= second[:, [pieces.index(one) for one in first], [move[1] for move in root.moves]]
-    total = policy.sum(1, keepdims=True)
+    return _per_world(policy, root)
+
+
+def _per_world(policy: npt.NDArray[np.floating[Any]], root: Root) -> Vector:
+    """Of the root's moves [worlds, m], summing to 1; where nothing is left, the root's policy."""
+    total = policy.sum(1, keepdims=True, dtype=np.float64)
     return np.where(total > 0, policy / np.where(total > 0, total, 1), root.policy)
+
+
+def _face_up(worlds: Batch) -> tuple[Bytes, Bytes]:
+    """Observations and legal actions."""
+    return face_up(worlds.observe(), hidden_types(worlds)), worlds.legal()
 
 
 def _policy_face_up(worlds: Batch, blueprint: Blueprint) -> Vector:
     """float64 [worlds, A]."""
-    packed = face_up(worlds.observe(), hidden_types(worlds))
-    return blueprint.evaluate_distinct(packed, worlds.legal())[0].astype(np.float64)
+    return blueprint.evaluate_distinct(*_face_up(worlds))[0].astype(np.float64)
 
 
 def best(scores: Vector) -> Vector:
@@ -165,16 +215,21 @@ def grow(trees: SearchTrees, blueprint: Blueprint, until: float | None = None) -
     time (of `time.monotonic`) has passed. Each gets at least one evaluation, if it needs any.
 
     In every round each tree that is not done asks for one evaluation. One call of the blueprint
-    answers all of them, so no tree needs a virtual loss.
+    answers all of them, so no tree needs a virtual loss. Of `whole` trees one evaluation tells the
+    policy of a node's moves; else each piece that is worth a look takes another one.
 
     `ValueError`: the blueprint's policy or value is no such.
     """
+    whole = with_moves(blueprint, trees.actions) if trees.whole else None
     while True:
         packed, legal = trees.ask()
         if not len(packed):
             return
-        policy, values = blueprint.evaluate_distinct(packed, legal, values=True)
-        assert values is not None
-        trees.tell(policy, values)
+        if whole:
+            trees.tell(*whole.evaluate_moves(packed, legal, trees.moves()))
+        else:
+            policy, values = blueprint.evaluate_distinct(packed, legal, values=True)
+            assert values is not None
+            trees.tell(policy, values)
         if until is not None and time.monotonic() >= until:
             return

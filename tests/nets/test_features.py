@@ -12,7 +12,17 @@ from nets.random_play import views_of_games
 from nets.slow_features import features as slow_features
 from nets.slow_features import outcomes as slow_outcomes
 from stratkit.engine import Batch, Game, observation_dtype
-from stratkit.engine.observation import CELLS, COUNTS, FEATURES, OUTCOMES, PHASE, STAGE
+from stratkit.engine.observation import (
+    CELLS,
+    COUNTS,
+    FEATURES,
+    OUTCOMES,
+    PHASE,
+    SELECTED,
+    STAGE,
+    attack_outcomes,
+    move_outcomes,
+)
 from stratkit.engine.stratego import PIECE, REVEALED, TYPE
 from stratkit.nets.expansion import expand
 from stratkit.nets.features import features, features_in_torch, outcomes, outcomes_in_torch
@@ -60,6 +70,25 @@ def test_a_player_may_bring_its_own_public_information() -> None:
     board = features(packed, game.shape, opinion)[0]
     assert torch.equal(board[:, 15:27], opinion[:, :12])
     assert torch.equal(board[:, :15], features(packed, game.shape)[0][:, :15])
+
+
+def test_moves_bring_what_their_squares_say() -> None:
+    game = Game("mini")
+    seen = views_of_games(game, 2, seed=1, longest=200).observations
+    packed = seen[(seen[:, PHASE] == 0) & (seen[:, STAGE] == 0)][::9].copy()
+    moves = np.argwhere(np.ones((len(packed), 36, 36), bool)).astype(np.int32)[::7].copy()
+    found = move_outcomes(packed, game.shape, moves)
+    for row in (0, len(packed) - 1):
+        for source in range(36):
+            its = moves[(moves[:, 0] == row) & (moves[:, 1] == source)]
+            selected = packed[row : row + 1].copy()
+            selected[:, [STAGE, SELECTED]] = 1, source
+            whole = attack_outcomes(selected, game.shape)[0]
+            same = found[(moves[:, 0] == row) & (moves[:, 1] == source)]
+            np.testing.assert_array_equal(same, whole[its[:, 2]])
+    assert found.any()
+    with pytest.raises(ValueError, match="the squares of moves must hold numbers from 0 to 35"):
+        move_outcomes(packed, game.shape, np.array([[0, 36, 0]], np.int32))
 
 
 def test_the_right_board_is_needed() -> None:

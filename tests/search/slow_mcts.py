@@ -11,6 +11,7 @@ import numpy as np
 
 from stratkit.engine import Batch
 from stratkit.engine.batch import CHANCE, OVER
+from stratkit.engine.observation import MOVES, ONLY_ATTACKS, SELECTED, STAGE
 
 CLOSE = 1e-6
 
@@ -37,6 +38,44 @@ class HashedBlueprint:
 
     def values(self, observations: np.ndarray) -> np.ndarray:
         raise AssertionError("values come with policies")
+
+
+class HashedMoves(HashedBlueprint):
+    """Tells whole moves at once, too: the destinations' policy depends on the position between
+    plies and on the piece."""
+
+    tells_moves = True
+
+    def evaluate_distinct(
+        self, observations: np.ndarray, legal: np.ndarray, values: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        self.calls += 1
+        self.rows += len(legal)
+        found = [self._of(*row) for row in zip(observations, legal, strict=True)]
+        policy, expected = zip(*found, strict=True)
+        return np.stack(policy), np.array(expected, np.float32)
+
+    def _of(self, seen: np.ndarray, may: np.ndarray) -> tuple[np.ndarray, float]:
+        position = seen.copy()
+        position[STAGE], position[SELECTED] = 0, 0
+        position[ONLY_ATTACKS:MOVES] = 0
+        selected = int(seen[SELECTED]) if seen[STAGE] else -1
+        random = np.random.default_rng([zlib.crc32(position.tobytes()), selected + 1])
+        weights = np.exp(self.sharpness * random.normal(size=len(may))) * may
+        return (weights / weights.sum()).astype(np.float32), random.uniform(-0.5, 0.5)
+
+    def evaluate_moves(
+        self, observations: np.ndarray, legal: np.ndarray, moves: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        first, expected = HashedMoves.evaluate_distinct(self, observations, legal)
+        priors = np.empty(len(moves), np.float32)
+        for row, source in np.unique(moves[:, :2], axis=0):
+            its = np.flatnonzero((moves[:, :2] == (row, source)).all(1))
+            seen, may = observations[row].copy(), np.zeros_like(legal[row])
+            seen[STAGE], seen[SELECTED] = 1, source
+            may[moves[its, 2]] = 1
+            priors[its] = first[row, source] * self._of(seen, may)[0][moves[its, 2]]
+        return priors, expected
 
 
 def outcomes(batch: Batch) -> np.ndarray:

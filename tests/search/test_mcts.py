@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from running import ROOT
-from search.slow_mcts import HashedBlueprint, SlowTree, outcomes
+from search.slow_mcts import HashedBlueprint, HashedMoves, SlowTree, outcomes
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.mcts import SearchTrees
@@ -39,10 +39,12 @@ def moves_of(batch: Batch, row: int) -> list[tuple[int, ...]]:
     return [(int(action),) for action in np.flatnonzero(batch.legal()[row])]
 
 
-def begun(batch: Batch, nodes: int, unit: float = 1.0, threads: int = 1) -> SearchTrees:
+def begun(
+    batch: Batch, nodes: int, unit: float = 1.0, threads: int = 1, whole: bool = False
+) -> SearchTrees:
     """Trees of all rows, with uniform priors at their roots."""
     actions = len(moves_of(batch, 0)[0])
-    trees = SearchTrees(batch, actions, nodes, 2.5, unit, threads=threads)
+    trees = SearchTrees(batch, actions, nodes, 2.5, unit, threads=threads, whole=whole)
     for row in range(batch.size):
         moves = moves_of(batch, row)
         trees.begin(row, moves, np.full((1, len(moves)), 1 / len(moves), np.float32))
@@ -150,17 +152,40 @@ def test_it_visits_what_its_slow_twin_visits(
         np.testing.assert_allclose(np.stack([found.low, found.high], 1), bounds, atol=1e-6)
 
 
-def test_neither_company_nor_threads_change_a_tree() -> None:
-    batch = positions("barrage", 40, 70)
-    blueprint = HashedBlueprint()
-    together, *threaded = (begun(batch, 40, threads=threads) for threads in (1, 2, 4))
+@pytest.mark.parametrize(
+    ("name", "played", "rules"),
+    [("nano", 8, None), ("nano", 12, {"max_plies": 6}), ("mini", 40, None), ("barrage", 40, None)],
+)
+def test_whole_moves_come_to_the_trees_of_pieces_that_are_asked_one_by_one(
+    name: str, played: int, rules: dict | None
+) -> None:
+    batch = positions(name, played, 6, rules, seed=3)
+    found = []
+    for whole in (False, True):
+        blueprint, trees = HashedMoves(sharpness=2.0), begun(batch, 150, whole=whole)
+        grow(trees, blueprint)
+        simulations, evaluations, _ = trees.counts()
+        assert blueprint.rows == evaluations and (evaluations <= simulations or not whole)
+        found.append([trees.root(row) for row in range(batch.size)])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.visits, other.visits)
+        np.testing.assert_allclose(one.q, other.q, atol=1e-5)
+        np.testing.assert_array_equal([one.low, one.high], [other.low, other.high])
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_neither_company_nor_threads_change_a_tree(whole: bool) -> None:
+    batch = positions("barrage", 40, 40)
+    blueprint = HashedMoves()
+    nodes = 12 if whole else 40
+    together, *threaded = (begun(batch, nodes, threads=n, whole=whole) for n in (1, 2, 4))
     grow(together, blueprint)
     for trees in threaded:
         grow(trees, blueprint)
         for row in range(batch.size):
             np.testing.assert_array_equal(together.root(row).visits, trees.root(row).visits)
             np.testing.assert_array_equal(together.root(row).q, trees.root(row).q)
-    alone = begun(Batch.gathered([(batch, [5])]), 40)
+    alone = begun(Batch.gathered([(batch, [5])]), nodes, whole=whole)
     grow(alone, blueprint)
     np.testing.assert_array_equal(alone.root(0).visits, together.root(5).visits)
 
@@ -177,15 +202,17 @@ def test_one_call_a_round_serves_all_trees_and_a_node_is_small() -> None:
     assert size < 240 * simulations  # a network's policy has fewer pieces that matter
 
 
-def test_a_node_of_barrage_takes_less_than_200_bytes(
+def test_what_a_node_of_barrage_takes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In worlds of games that a network has played, where it leads the trees."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as the script does, but not for other tests
     script = runpy.run_path(str(ROOT / "bench/trees.py"))
-    script["main"](16, 100, 10)
-    told = re.search(r"([.0-9]+) evaluations and (\d+) bytes a node", capsys.readouterr().out)
-    assert told and float(told[1]) < 2.5 and 50 < int(told[2]) < 200
+    script["main"](16, 100, 10, ["barrage-easy"], 1)
+    told = re.findall(r"([.0-9]+) evaluations and (\d+) bytes a node", capsys.readouterr().out)
+    pieces, whole = ((float(asked), int(size)) for asked, size in told)
+    assert 1.5 < pieces[0] < 2.5 and 50 < pieces[1] < 200
+    assert whole[0] <= 1 and 50 < whole[1] < 400
 
 
 def test_priors_lead_and_a_budget_of_one_is_one_visit() -> None:
@@ -233,6 +260,14 @@ def test_what_is_no_search_is_refused() -> None:
     for wrong in ({"actions": 3}, {"nodes": 0}, {"unit": 0.0}, {"threads": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             SearchTrees(batch, **{"actions": 2, "nodes": 10, **wrong})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not for whole moves"):
+        trees.moves()
+    with pytest.raises(ValueError, match="actions must be 2"):
+        SearchTrees(batch, 1, 10, whole=True)
+    whole = SearchTrees(batch, 2, 10, whole=True)
+    for wrong_moves in ([(0, 0), *moves[1:]], [*moves[:-1], moves[0]]):
+        with pytest.raises(ValueError, match="not legal, or is there twice"):
+            whole.begin(0, wrong_moves, even)
     trees.begin(0, moves, even)
     packed, legal = trees.ask()
     with pytest.raises(ValueError, match="a policy that is none"):

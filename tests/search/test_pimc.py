@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from stratkit.search.decision import Root
 from stratkit.search.pimc import PIMC, best, world_policy
 from stratkit.search.side_state import SideState
 from stratkit.solve.determinized import DETERMINIZED
+from stratkit.threads import search_threads, use_threads
 
 
 def asked(n: int, nodes: int = 2000, unit: float = 1.0, **more: object) -> PIMC:
@@ -90,6 +93,30 @@ def test_company_does_not_change_what_is_found() -> None:
         np.testing.assert_array_equal(one.q, alone.q)
     others = search(roots, blueprint, 6)
     assert any((a.q != b.q).any() for a, b in zip(together, others, strict=True))
+
+
+def test_threads_grow_a_decision_s_trees_and_change_nothing(
+    request: pytest.FixtureRequest,
+) -> None:
+    class Shared(HashedBlueprint):
+        by_threads = True
+        its: set[int]
+
+        def evaluate_distinct(self, *arguments, **more):  # type: ignore[no-untyped-def]
+            self.its.add(threading.get_ident())
+            return super().evaluate_distinct(*arguments, **more)
+
+    before = search_threads()
+    request.addfinalizer(lambda: use_threads(before))
+    root, blueprint, found = a_root(Batch(Game("dark_hex:3"), 1), 0), Shared(), []
+    for threads, worlds in ((1, 7), (2, 7), (2, 3)):
+        use_threads(threads)
+        blueprint.its = set()
+        found.append(asked(worlds, 30, noise=0.25)([root], blueprint, 5)[0])
+        many = threads > 1 and worlds > 3  # a call for few trees costs as much as for more
+        assert (threading.get_ident() not in blueprint.its) == many
+    np.testing.assert_array_equal(found[0].policy, found[1].policy)
+    np.testing.assert_array_equal(found[0].q, found[1].q)
 
 
 def test_a_worlds_policy() -> None:
