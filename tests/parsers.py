@@ -71,7 +71,7 @@ def log(data: bytes) -> None:
 def setups(data: bytes) -> None:
     for _, setup in read_setups(io.BytesIO(data), "setups"):
         if not isinstance(setup, InputError):
-            assert setup_text(setup).encode() in data
+            assert setup_text(setup.setup).encode() in data
 
 
 def records(data: bytes) -> None:

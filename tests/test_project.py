@@ -39,7 +39,17 @@ ROOMS = {
     "setups": {"engine", "nets", "models", "notation", "players", "search", "storage"},
     "play": {"players", "engine", "models", "search", "storage"},
     "ucc": {"play", "players", "games", "engine", "storage"},
-    "humans": {"players", "models", "search", "convert", "games", "notation", "engine", "storage"},
+    "humans": {
+        "players",
+        "models",
+        "search",
+        "setups",
+        "convert",
+        "games",
+        "notation",
+        "engine",
+        "storage",
+    },
     "match": {
         "humans",
         "play",

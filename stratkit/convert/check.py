@@ -332,9 +332,7 @@ def _sound_part(game: PlayedGame) -> tuple[str, str]:
 
 
 def _line(item: RawPosition | RawSetup) -> str:
-    from stratkit.notation.setups import setup_text
-
-    return f"{item.fenfs if isinstance(item, RawPosition) else setup_text(item.setup)}\n"
+    return f"{item.fenfs if isinstance(item, RawPosition) else item.line.line}\n"
 
 
 class Salvage(contextlib.AbstractContextManager["Salvage"]):

@@ -280,10 +280,8 @@ def _position(out: Conversion, raw: RawPosition, options: ConvertOptions) -> Non
 
 def _setup(out: Conversion, raw: RawSetup, options: ConvertOptions) -> None:
     """Enters a setup, which stays one."""
-    from stratkit.notation.setups import setup_text
-
     if options.to != "setups":
         raise InputError(f"a setup is no game: --to {options.to} needs games")
     out.sound = True
     if options.selection.takes_setup(raw.setup):
-        out.text = f"{setup_text(raw.setup)}\n"
+        out.text = f"{raw.line.line}\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from stratkit.errors import InputError, error_context
 
 if TYPE_CHECKING:
     from stratkit.notation.fenfs import Fenfs
-    from stratkit.notation.setups import Setup
+    from stratkit.notation.setups import NamedSetup, Setup
     from stratkit.notation.sources import NamedStream
     from stratkit.storage.episodes import Episode, Header
     from stratkit.storage.records import GameRecord, RecordHeader
@@ -31,6 +32,7 @@ MAX_GAMES, MAX_LINES, MAX_BYTES = 64, 4096, 1 << 20
 MAX_JSON = 64 << 20  # bytes of a game of Diplomacy
 MAX_PLIES = 65535  # of a game that is put together from positions
 
+_NAMED_SETUP = re.compile(rb"[A-M]+\s")  # a FENfS has blue's letters, or a's
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -102,9 +104,14 @@ class RawPositions(Raw):
 
 @dataclass(frozen=True, kw_only=True)
 class RawSetup(Raw):
-    """A setup, uint8 [zone]."""
+    """A setup, perhaps with a name."""
 
-    setup: Setup
+    line: NamedSetup
+
+    @property
+    def setup(self) -> Setup:
+        """uint8 [zone]."""
+        return self.line.setup
 
 
 NUMBERED = (RawLog, RawRecord, RawEpisode, RawJson)
@@ -217,7 +224,8 @@ def form_of(source: NamedStream) -> type[Raw]:
     if head.lstrip().startswith(b"{"):
         return RawJson
     first = head.split(b"\n")[0].strip()
-    if name.endswith(".setups") or (first.isalpha() and first.isupper()):
+    is_setup = (first.isalpha() and first.isupper()) or _NAMED_SETUP.match(first)
+    if name.endswith(".setups") or is_setup:
         return RawSetup
     return RawPosition
 
@@ -280,12 +288,12 @@ def _positions(source: NamedStream) -> Iterator[Raw | InputError]:
 def _setups(source: NamedStream) -> Iterator[Raw | InputError]:
     from stratkit.notation.setups import read_setups
 
-    for number, setup in read_setups(source.stream, source.name):
-        if isinstance(setup, InputError):
-            yield setup
+    for number, line in read_setups(source.stream, source.name):
+        if isinstance(line, InputError):
+            yield line
         else:
             place = f"line {number}"
-            yield RawSetup(file=source.name, where=place, size=len(setup), setup=setup)
+            yield RawSetup(file=source.name, where=place, size=len(line.setup), line=line)
 
 
 _READERS: Mapping[type[Raw], Callable[[NamedStream], Iterator[Raw | InputError]]] = {

@@ -9,28 +9,43 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from stratkit.convert.games import PlayedGame
-from stratkit.convert.lines import each_position, is_log, sound_games, texts
+from stratkit.convert.lines import each_position, sound_games, texts
 from stratkit.convert.options import NO_GAME, VIEWS, ShowOptions
 from stratkit.convert.raw import (
     SUFFIXES,
     Raw,
     RawEpisode,
     RawJson,
+    RawLog,
     RawRecord,
+    RawSetup,
     form_of,
     is_of_orders,
     numbered,
     within,
 )
-from stratkit.convert.tally import FaultTally, NothingSound
-from stratkit.errors import InputError, Say, StratkitError, UsageError, error_context, shown
+from stratkit.convert.tally import FaultTally, NothingSound, sound
+from stratkit.errors import (
+    InputError,
+    Say,
+    StratkitError,
+    UsageError,
+    error_context,
+    printable,
+    shown,
+)
 from stratkit.storage.streams import STDOUT, open_output
+
+GAMES = (RawLog, RawRecord, RawEpisode, RawJson)
 
 if TYPE_CHECKING:
     from stratkit.engine.diplomacy import DiplomacyMap
+    from stratkit.engine.stratego import Variant
     from stratkit.notation.fenfs import Fenfs
     from stratkit.notation.log import Log
+    from stratkit.notation.picture import Picture
     from stratkit.notation.select import Selection
+    from stratkit.notation.setups import Setup
     from stratkit.notation.sources import NamedStream
 
 
@@ -49,6 +64,8 @@ def run_show(options: ShowOptions, explain: PositionExplainer | None, warn: Say,
 
     Faults go to `warn`, the key of the characters goes to `say`.
     """
+    from stratkit.notation.setups import file_and_name
+
     tally = FaultTally(warn)
     text_style = options.style or "ascii"
     with (
@@ -61,8 +78,11 @@ def run_show(options: ShowOptions, explain: PositionExplainer | None, warn: Say,
             else Printed(out, text_style, options.in_colour)
         )
         numbers = itertools.count(1)
-        for source in texts([options.input], SUFFIXES, tally):
-            if _holds_games(source):
+        file, name = file_and_name(options.input)
+        for source in texts([file], SUFFIXES, tally):
+            if name is not None or _form(source) is RawSetup:
+                _show_setups(source, name, options, board, tally)
+            elif _form(source) in GAMES:
                 _show_games(source, numbers, options, explain, board, tally)
             elif options.ply is not None or options.selection:
                 what = "--ply" if options.ply is not None else "a choice of games"
@@ -88,6 +108,9 @@ class PositionOutput(Protocol):
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
         """Draws a position; `last` is the move that led to it, as squares (from, to), or None."""
 
+    def show_setup(self, variant: Variant, setup: Setup, title: str) -> None:
+        """Draws a setup."""
+
     def print(self, text: str) -> None:
         """Prints a text instead of a position."""
 
@@ -111,6 +134,12 @@ class Printed:
         board = draw(fenfs, view, self.colour, STYLES[self.style], last)
         self.print(f"{title}\n{board}" if title else board)
 
+    def show_setup(self, variant: Variant, setup: Setup, title: str) -> None:
+        """Prints the own ranks of a setup."""
+        from stratkit.notation.drawing import STYLES, draw_setup
+
+        self.print(draw_setup(variant, setup, title, self.colour, STYLES[self.style]))
+
     def print(self, text: str) -> None:
         """Prints text."""
         with error_context(STDOUT, only=OSError):
@@ -133,10 +162,20 @@ class Drawn:
     def show(self, fenfs: Fenfs, view: int | None, last: Any, title: str) -> None:
         """Writes the board as `view` sees it, with the squares of the last move marked, as a
         picture."""
-        from stratkit.notation.picture import picture, save_png, svg
+        from stratkit.notation.picture import picture
+
+        self._write(picture(fenfs, view, last, title))
+
+    def show_setup(self, variant: Variant, setup: Setup, title: str) -> None:
+        """Writes the own ranks of a setup as a picture."""
+        from stratkit.notation.picture import setup_picture
+
+        self._write(setup_picture(variant, setup, title))
+
+    def _write(self, drawn: Picture) -> None:
+        from stratkit.notation.picture import save_png, svg
 
         self._fill()
-        drawn = picture(fenfs, view, last, title)
         if self.suffix == ".png":
             save_png(drawn, self.out)
         else:
@@ -153,8 +192,8 @@ class Drawn:
 
     def _fill(self) -> None:
         if self.full:
-            what = "a picture shows one position, and there are more"
-            raise StratkitError(f"{what}: of several games choose one with --game N")
+            what = "a picture shows one position, and there are more: choose a game with --game N"
+            raise StratkitError(f"{what}, a setup with FILE#NAME")
         self.full = True
 
     def print(self, text: str) -> None:
@@ -163,10 +202,33 @@ class Drawn:
     tell = print
 
 
-def _holds_games(source: NamedStream) -> bool:
+def _form(source: NamedStream) -> type[Raw] | None:
+    """What is in the source, if that can be told."""
     with contextlib.suppress(InputError):
-        return is_log(source) or form_of(source) in (RawRecord, RawEpisode, RawJson)
-    return False
+        return form_of(source)
+    return None
+
+
+def _show_setups(
+    source: NamedStream,
+    name: str | None,
+    options: ShowOptions,
+    board: PositionOutput,
+    tally: FaultTally,
+) -> None:
+    """Draws the setups of a source, or those of this name."""
+    from stratkit.notation.setups import read_setups, variant_of
+
+    asked = (options.view, options.ply, options.last, options.explain)
+    if options.selection or any(one is not None for one in asked):
+        what = "a setup is one side's alone: no choice of games, --view, --ply, --last or --explain"
+        raise UsageError(what)
+    for number, line in sound(read_setups(source.stream, source.name, None, name), tally):
+        variant = variant_of(line.setup)
+        assert variant is not None
+        title = printable(line.name) if line.name else f"line {number}"
+        board.show_setup(variant, line.setup, f"{variant.name}: {title}")
+        tally.passed()
 
 
 def _games(

@@ -162,5 +162,8 @@ class Browser(FrontEnd, PageModel):
 
     def _is_word(self, word: str) -> bool:
         """Whether the page may say it now: what names a file is no word here."""
-        actions = (self._state.get("scene") or {}).get("actions")
+        scene = self._state.get("scene") or {}
+        if word in scene.get("favourites", ()):
+            return True
+        actions = scene.get("actions")
         return word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))

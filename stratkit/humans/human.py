@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +33,24 @@ from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
 from stratkit.humans.session import MISFIT, RESIGN, Saved, Session, Undone
 from stratkit.humans.words import UNDO
-from stratkit.notation.setups import parse_setup, read_setups, setup_text
+from stratkit.notation.setups import (
+    file_and_name,
+    parse_setup,
+    read_setups,
+    setup_text,
+    setups_called,
+)
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.factory import check_board
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
+from stratkit.setups.source import SetupSource
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
 MOVE_WORDS = ("moves", "board", "help", "save", "resign", UNDO)
+
+MAX_OFFERS = 1 << 20  # in a game before they come again
 
 Setup = npt.NDArray[np.uint8]
 
@@ -47,14 +58,23 @@ Setup = npt.NDArray[np.uint8]
 class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
-    `setup`: letters as in a `.setups` file, or None: a uniformly random one is offered. A person
-    has chosen with probability 1. `sit_down` comes before the first game.
+    `setup`: as in a `.setups` file, or None: one of `offers`, or a uniformly random one, is
+    offered; `favourites` are others, by name. A person has chosen with probability 1. `sit_down`
+    comes before the first game.
     """
 
     session: Session
 
-    def __init__(self, game: Game, seed: int, setup: Setup | None = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        setup: Setup | None = None,
+        offers: Callable[[int], Setup] | None = None,
+        favourites: Mapping[str, Setup] = MappingProxyType({}),
+    ) -> None:
         self.game, self.seed, self.setup = game, seed, setup
+        self.offers, self.favourites = offers, favourites
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
         self._observed: ObservedGame | None = None
@@ -110,18 +130,21 @@ class HumanPlayer(Player):
 
     def _choose_setup(self, game: int, side: int) -> Setup:
         """The setup that the person agrees to or types."""
-        first = offered = self._drawn(game, 0)
-        drawn = 1
-        for word in self._lines(Offer(game, side, self.variant, first), SETUP_PROMPT):
+
+        def offer() -> Offer:
+            return Offer(game, side, self.variant, offered, tuple(self.favourites))
+
+        offered, drawn, before = self._offer(game, 0), 1, self._words
+        for word in self._lines(offer(), SETUP_PROMPT):
             lower = word.lower()
             if lower == "save":
                 raise Saved
             if lower == "help":
-                self.session.front.help(Offer(game, side, self.variant, offered))
+                self.session.front.help(offer())
                 continue
             try:
                 if lower == "another":
-                    offered, drawn = self._drawn(game, drawn), drawn + 1
+                    offered, drawn = self._offer(game, drawn), drawn + 1
                 elif (typed := self._typed(word)) is not None:
                     self._keep(game, setup_text(typed))
                     return typed
@@ -133,9 +156,11 @@ class HumanPlayer(Player):
                 self.session.front.tell(str(error))
                 continue
             if not word:
-                self._keep(game, "" if offered is first else setup_text(offered))
+                if before < len(self.session.said.get(game, ())):
+                    offered = self._drawn(game, 0)  # the words are of a version that offered this
+                self._keep(game, setup_text(offered))
                 return offered
-            self.session.front.show(Offer(game, side, self.variant, offered))
+            self.session.front.show(offer())
         raise Saved
 
     def _typed(self, word: str) -> Setup | None:
@@ -147,6 +172,8 @@ class HumanPlayer(Player):
     def _arranged(self, word: str, offered: Setup, side: int) -> Setup:
         """The setup that a word makes of the one that is offered, or that a file has."""
         own = self.variant
+        if word in self.favourites:
+            return self.favourites[word]
         if word.lower() == "mirror":
             return np.ascontiguousarray(offered.reshape(own.ranks, own.width)[:, ::-1]).reshape(-1)
         if swap := re.fullmatch("(?i:swap) ([A-Za-z][0-9]+)[ -]?([A-Za-z][0-9]+)", word):
@@ -157,7 +184,7 @@ class HumanPlayer(Player):
             swapped = offered.copy()
             swapped[squares] = offered[squares[::-1]]
             return swapped
-        if os.path.isfile(word):
+        if os.path.isfile(file_and_name(word)[0]):
             try:
                 return read_setup(word, self.game)
             except OSError as error:
@@ -166,6 +193,12 @@ class HumanPlayer(Player):
             what = f"no word, file or setup of {own.zone} letters (help tells the words)"
             raise InputError(what, text=word)
         return parse_setup(word, own)  # says what is wrong with it
+
+    def _offer(self, game: int, times: int) -> Setup:
+        """The setup that is offered after so many others."""
+        if self.offers is None:
+            return self._drawn(game, times)
+        return self.offers(game * MAX_OFFERS + times % MAX_OFFERS)
 
     def _drawn(self, game: int, times: int) -> Setup:
         """A uniformly random setup, after so many others."""
@@ -291,20 +324,49 @@ def _is_own(cell: int, side: int) -> bool:
 
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
-    file, notation = spec.options.setup, kit_of(game).notation
-    if notation is Notation.ORDERS or file:
+    files, notation = (spec.options.setup, spec.options.favourites), kit_of(game).notation
+    if notation is Notation.ORDERS or any(files):
         check_board(spec, game)  # nobody types orders, and only a board of setups has one
-    setup = read_setup(file, game) if file else None
     boards = notation is Notation.LOG
-    player = HumanPlayer(game, context.seed, setup) if boards else ChoosingPlayer(game)
+    player = _with_setups(spec, game, context.seed) if boards else ChoosingPlayer(game)
     return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 
-def read_setup(file: str, game: Game) -> Setup:
-    """The first setup of a `.setups` file."""
+def _with_setups(spec: PlayerSpec, game: Game, seed: int) -> HumanPlayer:
+    """A person, with the setups that it has and is offered."""
+    file, more = spec.options.setup, spec.options.favourites
+
+    @functools.cache
+    def source() -> SetupSource:
+        from stratkit.setups.deployed import good_setups
+
+        return good_setups(game, seed)
+
+    def offers(number: int) -> Setup:
+        return np.asarray(source().draw(number, 1)[0])
+
+    setup = read_setup(file, game) if file else None
+    return HumanPlayer(game, seed, setup, offers, read_favourites(more, game) if more else {})
+
+
+def read_favourites(file: str, game: Game) -> dict[str, Setup]:
+    """The setups of a file that have a name, by name; of two with one name the first."""
+    found: dict[str, Setup] = {}
     with error_context(file, only=OSError), open(file, "rb") as stream:
-        for _, setup in read_setups(stream, file, variant(game.name)):
-            if isinstance(setup, InputError):
-                raise setup
+        for _, line in read_setups(stream, file, variant(game.name)):
+            if isinstance(line, InputError):
+                raise line
+            if line.name:
+                found.setdefault(line.name, line.setup)
+    if not found:
+        raise InputError("no setup in it has a name", file=file)
+    return found
+
+
+def read_setup(file: str, game: Game) -> Setup:
+    """The first setup of a `.setups` file, or of `FILE#NAME`."""
+    file, name = file_and_name(file)
+    with error_context(file, only=OSError), open(file, "rb") as stream:
+        for setup in setups_called(stream, file, variant(game.name), name):
             return setup
     raise InputError("no setup in it", file=file)

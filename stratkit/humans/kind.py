@@ -1,5 +1,6 @@
-"""A person as a kind of player: `[setup=FILE,]human`. This module imports neither torch nor numpy:
-`--help` needs it too."""
+"""A person as a kind of player: `[KEY=VALUE,...]human`.
+
+This module imports neither torch nor numpy: `--help` needs it too."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from stratkit.players.spec import PlayerKind
 class HumanOptions:
     """Of a person."""
 
-    setup: str | None = option(None, text("FILE"), "begin from the first setup of FILE")
+    setup: str | None = option(
+        None, text("FILE[#NAME]"), "begin from the first setup of FILE, or from that called NAME"
+    )
+    favourites: str | None = option(None, text("FILE"), "offer the setups of FILE by their names")
 
 
 HUMAN = PlayerKind("people", words=("human",), options=HumanOptions)

@@ -107,12 +107,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Offer:
-    """A setup that the side may take, uint8 [zone] in its own view."""
+    """A setup that the side may take, uint8 [zone] in its own view; `favourites` are the names of
+    others."""
 
     game: int
     side: int
     variant: Variant
     setup: npt.NDArray[np.uint8]
+    favourites: Sequence[str] = ()
 
     @property
     def position(self) -> Position:

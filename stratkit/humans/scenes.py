@@ -35,7 +35,8 @@ def offer_scene(offer: Offer) -> dict[str, Any]:
     """A setup that the person may take; `zone` are the squares that it may use."""
     variant = offer.variant
     zone = [variant.framed(offer.side, square) for square, may in enumerate(variant.places) if may]
-    return {"kind": "offer", **_board(offer.position, offer.side, offer.game), "zone": zone}
+    shown = _board(offer.position, offer.side, offer.game)
+    return {"kind": "offer", **shown, "zone": zone, "favourites": list(offer.favourites)}
 
 
 def choice_scene(choice: Choice) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import RED, TYPES, Variant
+from stratkit.errors import printable
 from stratkit.humans.choice import SEATS, Choice
 from stratkit.humans.observed_game import Counts, Offer, Turn, played_ply
 from stratkit.humans.session import Ended, FrontEnd
@@ -21,7 +22,8 @@ from stratkit.players.testtime.explain import text as explanation_text
 
 SETUP_HELP = """Return takes the setup that is drawn. Other words:
 another  draws another one    mirror  exchanges left and right    swap A1 B3  exchanges two squares
-FILE  offers the first setup of a file    save  leave, and go on later    help  this
+FILE  offers the first setup of a file, FILE#NAME the one called so    save  leave, and go on later
+NAME  offers a favourite, as favourites=FILE,human has them    help  this
 Or the letters of a setup, its back rank first, from your left:"""
 HELP = """A move is written like A4 A5. Other words:
 ?  the five best moves of the other player's network for you, with its value    ? all  all of them
@@ -78,6 +80,8 @@ class Terminal(FrontEnd):
         fenfs = fenfs_of(offer.position, offer.side)
         self.write(draw(fenfs, offer.side, self.colour, self.style, title=title))
         self.tell(f"in letters: {setup_text(offer.setup)}")
+        if offer.favourites:
+            self.tell(f"favourites, by name: {', '.join(map(printable, offer.favourites))}")
 
     def _show_choice(self, choice: Choice) -> None:
         self.tell(f"game {choice.game + 1}: you act {SEATS[choice.side]}")

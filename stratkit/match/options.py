@@ -30,6 +30,7 @@ RULES = {
     "open": "open",
 }
 # SPECs that name something to execute begin so.
+SETUPS = ("setup", "favourites")  # keys of a person that name files of setups
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
@@ -235,13 +236,16 @@ class MatchOptions:
 
     def _check_files(self) -> None:
         """-f overwrites files, but no input and not the other output."""
+        from stratkit.notation.setups import file_and_name
+
         files = [
             spec.spec
             for spec in self.players
             if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
         files += [spec.spec.removeprefix(MIX) for spec in self.players if spec.kind is MIXTURE]
-        inputs = [self.setups, *(spec.given.get("setup") for spec in self.players), *files]
+        named = (self.setups, *(spec.given.get(key) for spec in self.players for key in SETUPS))
+        inputs = [*(file_and_name(text)[0] for text in named if text), *files]
         logs = [spec.given.get("log") for spec in self.players]  # several players may share one
         taken = {os.path.realpath(path) for path in (*inputs, *logs) if path and path != "-"}
         for path in filter(None, (self.record, self.explain)):
@@ -263,7 +267,7 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
     with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
-    _check_setups(header, *(spec.given.get("setup") for spec, _ in specs))
+    _check_setups(header, *(spec.given.get(key) for spec, _ in specs for key in SETUPS))
     return tuple(replace(spec, name=name) for spec, name in specs)
 
 
@@ -271,9 +275,9 @@ def _check_setups(header: RecordHeader, *files: str | None) -> None:
     """`InputError`: a file that only the record names is no regular one, of which reading ends, or
     holds something else than setups, of which nothing is shown."""
     from stratkit.engine.stratego import variant
-    from stratkit.notation.setups import all_setups
+    from stratkit.notation.setups import all_setups, file_and_name
 
-    for file in filter(None, files):
+    for file in (file_and_name(text)[0] for text in files if text):
         with contextlib.suppress(FileNotFoundError), open_regular(file) as stream:
             try:
                 all_setups(stream, file, variant(header.game))

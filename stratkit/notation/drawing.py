@@ -6,7 +6,22 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratkit.engine.stratego import BLUE, FILES, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, UNKNOWN
+import numpy as np
+
+from stratkit.arrays import Bytes
+from stratkit.engine.stratego import (
+    BLUE,
+    FILES,
+    LAKE,
+    MOVED,
+    NO_PIECE,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    UNKNOWN,
+    Variant,
+)
 from stratkit.notation.fenfs import Fenfs, position, seen_by
 from stratkit.notation.squares import move_text
 
@@ -78,8 +93,40 @@ def draw(
     """
     seen = seen_by(fenfs, view)
     width = seen.variant.width
-    cells = position(seen).cells
     rows = squares_seen(width, seen.variant.height, view if below is None else below)
+    named = f", last move {move_text(*last, width)}" if last and not colour else ""
+    lines = _board(position(seen).cells, rows, colour, style, last)
+    return _text([title or heading(seen, view) + named, *lines])
+
+
+def draw_setup(
+    variant: Variant, setup: Bytes, title: str, colour: bool = False, style: Style = ASCII
+) -> str:
+    """The own ranks of a setup, uint8 [zone], under its `title`; lines ended by a line feed."""
+    rows = squares_seen(variant.width, variant.ranks, None)
+    return _text([title, *_board(setup_cells(variant, setup), rows, colour, style)])
+
+
+def setup_cells(variant: Variant, setup: Bytes) -> Bytes:
+    """The cells of the own ranks of a setup, uint8 [zone], as red sees them."""
+    cells = np.where(setup == NO_PIECE, 0, PIECE | setup).astype(np.uint8)
+    cells[~variant.places] = LAKE
+    return cells
+
+
+def _text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _board(
+    cells: Bytes,
+    rows: list[list[int]],
+    colour: bool,
+    style: Style,
+    last: tuple[int, int] | None = None,
+) -> list[str]:
+    """The lines of a board with the names of files and ranks around it."""
+    width = len(rows[0])
     files = "   " + "".join(f"  {FILES[square % width]}".ljust(_CELL) for square in rows[0])
     lines = []
     for row in rows:
@@ -92,9 +139,7 @@ def draw(
         across, corners = style.frame[0], style.frame[2:]
         bars = [f"  {corners[i]}{across * _CELL * width}{corners[i + 1]}" for i in (0, 2)]
         lines = [bars[0], *lines, bars[1]]
-    named = f", last move {move_text(*last, width)}" if last and not colour else ""
-    lines = [title or heading(seen, view) + named, files.rstrip(), *lines, files.rstrip()]
-    return "".join(f"{line}\n" for line in lines)
+    return [files.rstrip(), *lines, files.rstrip()]
 
 
 def in_colour(colour: str, terminal: bool) -> bool:

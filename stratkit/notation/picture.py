@@ -8,8 +8,19 @@ from dataclasses import dataclass
 from typing import IO, Any
 from xml.sax.saxutils import escape
 
-from stratkit.engine.stratego import FILES, LAKE, MOVED, PIECE, REVEALED, SIDE, TYPE, UNKNOWN
-from stratkit.notation.drawing import RANKS, heading, squares_seen
+from stratkit.arrays import Bytes
+from stratkit.engine.stratego import (
+    FILES,
+    LAKE,
+    MOVED,
+    PIECE,
+    REVEALED,
+    SIDE,
+    TYPE,
+    UNKNOWN,
+    Variant,
+)
+from stratkit.notation.drawing import RANKS, heading, setup_cells, squares_seen
 from stratkit.notation.fenfs import Fenfs, position, seen_by
 from stratkit.pictures import new_figure, save
 
@@ -73,15 +84,26 @@ def picture(
     """
     seen = seen_by(fenfs, view)
     rows = squares_seen(seen.variant.width, seen.variant.height, view)
+    return _drawn(position(seen).cells, rows, last, title or heading(seen, view))
+
+
+def setup_picture(variant: Variant, setup: Bytes, title: str) -> Picture:
+    """The own ranks of a setup, uint8 [zone]."""
+    rows = squares_seen(variant.width, variant.ranks, None)
+    return _drawn(setup_cells(variant, setup), rows, None, title)
+
+
+def _drawn(
+    cells: Bytes, rows: list[list[int]], last: tuple[int, int] | None, title: str
+) -> Picture:
     width, height = (2 * MARGIN + SIZE * n for n in (len(rows[0]), len(rows)))
-    shapes = tuple(_shapes(seen, rows, last))
-    return Picture(width, height, title or heading(seen, view), shapes)
+    return Picture(width, height, title, tuple(_shapes(cells.tolist(), rows, last)))
 
 
 def _shapes(
-    fenfs: Fenfs, rows: list[list[int]], last: tuple[int, int] | None
+    cells: list[int], rows: list[list[int]], last: tuple[int, int] | None
 ) -> Iterator[Box | Words | Arrow]:
-    cells, width = position(fenfs).cells.tolist(), len(rows[0])
+    width = len(rows[0])
     places: dict[int, tuple[float, float]] = {}
     x: float
     y: float

@@ -6,8 +6,10 @@ formats/setups.md is the contract of `.setups` files.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
@@ -25,11 +27,12 @@ from stratkit.engine.stratego import (
     Variant,
     placements,
 )
-from stratkit.errors import InputError
+from stratkit.errors import InputError, shown
 from stratkit.notation.lines import parsed_lines
 from stratkit.notation.squares import EMPTY_LETTER, LAKE_LETTER, letter, piece, square_text
 
 Setup = Bytes
+MAX_NAMES = 20  # that a message lists
 
 
 _LETTERS_OF_TYPES = {NO_PIECE: EMPTY_LETTER} | {t: letter(RED, t) for t in range(len(TYPES))}
@@ -66,33 +69,71 @@ def variant_of(setup: Setup) -> Variant | None:
     return next((v for v in VARIANTS.values() if has_counts(v, setup)), None)
 
 
-def read_setups(
-    stream: BinaryIO, name: str, variant: Variant | None = None
-) -> Iterator[tuple[int, Setup | InputError]]:
-    """The setups of a `.setups` stream, as `parsed_lines`. Without `variant` each line must fit
-    some variant."""
+@dataclass(frozen=True)
+class NamedSetup:
+    """A line of a `.setups` file: the setup, uint8 [zone], and its name ("": it has none)."""
 
-    def parse(line: str) -> Setup:
+    setup: Setup
+    name: str = ""
+
+    @property
+    def line(self) -> str:
+        """The line of the file."""
+        return f"{setup_text(self.setup)} {self.name}".rstrip()
+
+
+def read_setups(
+    stream: BinaryIO, file: str, variant: Variant | None = None, name: str | None = None
+) -> Iterator[tuple[int, NamedSetup | InputError]]:
+    """The lines of a `.setups` stream, as `parsed_lines`, or those of this name, or an error that
+    tells the names there are. Without `variant` each setup must fit some variant."""
+
+    def parse(line: str) -> NamedSetup:
+        text, *words = re.split("[ \t]+", line)
         try:
-            setup = parse_setup(line, variant)
+            setup = parse_setup(text, variant)
             if variant is None and variant_of(setup) is None:
                 placements(_most_like(setup), setup)  # raises, and says which count is wrong
-            return setup
+            return NamedSetup(setup, " ".join(words))
         except InputError as error:
-            error.text = error.text or line
+            error.text = error.text or text
             raise
 
-    return parsed_lines(stream, name, parse)
+    found, others, number = name is None, dict[str, None](), 0
+    for number, line in parsed_lines(stream, file, parse):
+        if isinstance(line, InputError) or name in (None, line.name):
+            found = True
+            yield number, line
+        elif line.name:
+            others[line.name] = None
+    if not found:
+        some = ", ".join(shown(other) for other in list(others)[:MAX_NAMES]) or "none with a name"
+        more = f" and {len(others) - MAX_NAMES} more" * (len(others) > MAX_NAMES)
+        what = f"no setup is called {shown(name)}; there are {some}{more}"
+        yield number, InputError(what, file=file)
 
 
-def all_setups(stream: BinaryIO, name: str, variant: Variant) -> list[Setup]:
-    """All setups of a `.setups` stream; raises `InputError` for the first faulty line."""
-    setups = []
-    for _, setup in read_setups(stream, name, variant):
-        if isinstance(setup, InputError):
-            raise setup
-        setups.append(setup)
-    return setups
+def file_and_name(text: str) -> tuple[str, str | None]:
+    """The parts of `FILE#NAME`; of `FILE`, which may have a # itself, no name."""
+    file, mark, name = text.partition("#")
+    return (file, name) if mark and not os.path.exists(text) else (text, None)
+
+
+def setups_called(
+    stream: BinaryIO, file: str, variant: Variant, name: str | None = None
+) -> Iterator[Setup]:
+    """The setups that `read_setups` reads; raises the first `InputError`."""
+    for _, line in read_setups(stream, file, variant, name):
+        if isinstance(line, InputError):
+            raise line
+        yield line.setup
+
+
+def all_setups(
+    stream: BinaryIO, file: str, variant: Variant, name: str | None = None
+) -> list[Setup]:
+    """All that `setups_called` gives."""
+    return list(setups_called(stream, file, variant, name))
 
 
 def _most_like(setup: Setup) -> Variant:

@@ -8,8 +8,22 @@ from stratkit.arrays import Float32s, Int64s
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
 from stratkit.errors import StratkitError, UsageError
+from stratkit.models.shipped import SHIPPED
+from stratkit.players.factory import open_player
 from stratkit.players.player import NO_ACTION, Player, PolicyPlayer, Views, decide
-from stratkit.setups.placing import Legal, Squares
+from stratkit.players.registry import parse_player
+from stratkit.setups.constraints import constraints_of
+from stratkit.setups.placing import Legal, PlacedSetups, Squares
+
+ROWS = 64  # positions that a network evaluates at a time
+
+
+def good_setups(game: Game, seed: int) -> PlacedSetups:
+    """Setups as stratkit's own network for the game deploys, or the rules of thumb where it has
+    none."""
+    name = game.name if game.name in SHIPPED else "heuristic"
+    player = open_player(parse_player(name), game, seed, ROWS).player
+    return PlacedSetups(PlayerPlacer(game, player), constraints_of(variant(game.name), (), ()))
 
 
 class PlayerPlacer:

@@ -13,7 +13,7 @@ from stratkit.arrays import Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import Variant, variant
 from stratkit.errors import InputError, Say, UsageError, error_context, nearest
-from stratkit.notation.setups import all_setups, setup_text
+from stratkit.notation.setups import all_setups, file_and_name, setup_text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.setups.constraints import Constraints, constraints_of
 from stratkit.setups.given import FileSetups, numbers_between, numbers_read
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from stratkit.players.spec import PlayerSpec, ReadPlayer
 
 VERSION = 1  # of what --json prints
-ROWS = 64  # positions that a network evaluates at a time
 
 Logprobs = Float64s | None
 
@@ -69,7 +68,7 @@ def _source(
         return UniformSetups(constraints, seed)
     if _is_setups(text):
         setups = _read(text, constraints.variant)
-        with error_context(input_name(text)):
+        with error_context(input_name(file_and_name(text)[0])):
             return FileSetups(setups, constraints, seed, options.once, options.mirror)
     kind, colon, _ = text.partition(":")
     if kind + colon == MODEL:
@@ -82,8 +81,11 @@ def _source(
 
 
 def _is_setups(source: str) -> bool:
-    """Whether this is stdin, a pipe, or a file that neither is called ONNX nor looks like
-    safetensors: eight bytes of length, then JSON."""
+    """Whether this is `FILE#NAME`, stdin, a pipe, or a file that neither is called ONNX nor looks
+    like safetensors: eight bytes of length, then JSON."""
+    source, name = file_and_name(source)
+    if name is not None:
+        return os.path.isfile(source)
     if not os.path.isfile(source):
         return source == "-" or (os.path.exists(source) and not os.path.isdir(source))
     if is_onnx(source):
@@ -100,9 +102,10 @@ def _numbers(text: str, constraints: Constraints) -> SetupSource:
 
 
 def _read(file: str, variant: Variant) -> Setups:
-    """uint8 [m, zone]: all m setups of a file. Raises `InputError` for none."""
+    """uint8 [m, zone]: all m setups of a file, or of `FILE#NAME`. Raises `InputError` for none."""
+    file, name = file_and_name(file)
     with open_input(file) as stream:
-        setups = all_setups(stream, input_name(file), variant)
+        setups = all_setups(stream, input_name(file), variant, name)
     if not setups:
         raise InputError("holds no setups", file=input_name(file))
     return np.stack(setups)
@@ -122,7 +125,7 @@ def _player(
 ) -> Callable[[Constraints], SetupSource]:
     """Makes sources by a player; by the target network, where it is a checkpoint."""
     from stratkit.players.factory import open_player
-    from stratkit.setups.deployed import PlayerPlacer
+    from stratkit.setups.deployed import ROWS, PlayerPlacer
 
     game = Game(variant.name)
     contestant = open_player(spec, game, seed, ROWS)

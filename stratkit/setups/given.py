@@ -16,7 +16,7 @@ from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import Variant, placements, variant
 from stratkit.errors import InputError, UsageError
 from stratkit.notation.lines import parsed_lines
-from stratkit.notation.setups import Setup, all_setups
+from stratkit.notation.setups import Setup, all_setups, file_and_name
 from stratkit.setups.constraints import Constraints, mirror
 from stratkit.setups.numbering import setup_at
 from stratkit.setups.source import Setups
@@ -129,16 +129,18 @@ Opening = Callable[[int], Int32s]
 
 
 def read_openings(path: str | None, game: str) -> tuple[Opening | None, str | None]:
-    """The openings of a file of setups (`-` is stdin), and the setups' SHA-256; None without one.
+    """The openings of a file of setups (`-` is stdin; of `FILE#NAME`, the setups of this name), and
+    the setups' SHA-256; None without one.
 
     An opening is the actions int32 [k] of both deployments. Game k begins from setups 2k (red's)
     and 2k + 1 (blue's), counted from 0; after the last setup comes the first again. Raises
     `InputError` for the first line that is no setup of `game`, and for an odd number of setups."""
     if path is None:
         return None, None
-    kind, name = variant(game), input_name(path)
-    with open_input(path) as stream:
-        setups = all_setups(stream, name, kind)
+    kind, (file, called) = variant(game), file_and_name(path)
+    name = input_name(file)
+    with open_input(file) as stream:
+        setups = all_setups(stream, name, kind, called)
     if not setups or len(setups) % 2:
         what = f"every game needs two setups, red's and blue's, but there are {len(setups)}"
         raise InputError(what, file=name)

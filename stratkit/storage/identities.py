@@ -19,9 +19,9 @@ _BELIEF = re.compile(r"(belief=(?:setups\+)?)[^,]*[./][^,]*,")  # a file's
 def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     """What may not differ between players of one name, beside the weights: of a checkpoint, which
     of its networks, and what is done to its policy; of a program, its limits and its command; but
-    not where their files lie, nor with which setup a person begins."""
+    not where their files lie, nor which setups a person has."""
     options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
-    options = re.sub("setup=[^,]*,", "", options)
+    options = re.sub("(setup|favourites)=[^,]*,", "", options)
     options = _BELIEF.sub(rf"\g<1>{player.belief},", options)
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 

@@ -15,14 +15,15 @@ from running import PATIENCE, command_line
 
 @dataclass
 class Served:
-    """`match human ... --browser` in a process of its own; as a context it is ended."""
+    """`match PERSON ... --browser` in a process of its own; as a context it is ended."""
 
     arguments: tuple[object, ...]
     sent: list[bytes] = field(default_factory=list)  # all bodies that its answers had
+    person: str = "human"
 
     def __post_init__(self) -> None:
         self.process = subprocess.Popen(
-            command_line("match", "human", *self.arguments, "--browser"),
+            command_line("match", self.person, *self.arguments, "--browser"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -11,7 +11,7 @@ from browser import PATIENCE, Browser
 from served import Served, records
 from stratkit.models.shipped import SHIPPED
 
-MINI = ("heuristic", "--game", "mini", "-n", 2, "--max-plies", 24, "--seed", 3)
+MINI = ("heuristic", "--game", "mini", "-n", 2, "--max-plies", 24, "--seed", 7)
 KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 # The middle of a square, in the window.
@@ -199,7 +199,7 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
     """Fingers drag; a page that is loaded again shows the same; saving leaves, and resigning asks
     whether one is sure."""
     games = tmp_path / "g.jsonl"
-    barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 4, "-o", games)
+    barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 7, "-o", games)
     browser.forget()
     browser.screen(390, 844)
     with Served(barrage) as served:
@@ -243,6 +243,26 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
     browser.screen(1200, 900)
 
 
+def test_a_favourite_setup_is_offered(browser: Browser, tmp_path: pathlib.Path) -> None:
+    setups, games = tmp_path / "my.setups", tmp_path / "g.jsonl"
+    setups.write_text("MDBAAACDEKLA  the <b>corner\nLKAAADMDBEAC\n")
+    with Served((*MINI, "-o", games), person=f"favourites={setups},human") as served:
+        browser.visit(served.address)
+        until(browser, "asked()")
+        listed = browser.evaluate("[...at('favourites').options].map(one => one.text)")
+        assert listed == ["favourite ...", "the <b>corner"]
+        browser.evaluate("at('favourites').value = 'the <b>corner'")
+        browser.evaluate("at('favourites').onchange({target: at('favourites')})")
+        until(browser, "asked() && scene().board[0]?.text === 'F'")
+        assert fits(browser)
+        browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+        assert browser.evaluate("at('arrange').hidden")
+        browser.click("save")
+        until(browser, "state.phase === 'left'")
+    assert browser.errors == []
+
+
 def test_a_match_that_stops_is_told(browser: Browser, tmp_path: pathlib.Path) -> None:
     with Served((*MINI, "-o", tmp_path / "g.jsonl")) as served:
         browser.visit(served.address)
@@ -254,7 +274,7 @@ def test_a_match_that_stops_is_told(browser: Browser, tmp_path: pathlib.Path) ->
 def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib.Path) -> None:
     """A note goes with its piece, by keys too; the board can be turned; a click on a hint plays."""
     games = tmp_path / "g.jsonl"
-    barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 4, "-o", games)
+    barrage = (SHIPPED[0], "--game", "barrage", "-n", 2, "--seed", 7, "-o", games)
     browser.forget()
     browser.screen(1280, 720)
     with Served(barrage) as served:

@@ -15,9 +15,11 @@ import pytest
 from running import command_line, here, run
 from storage.stored import save_network
 from stratkit.engine import Game
-from stratkit.engine.stratego import VARIANTS
+from stratkit.engine.stratego import VARIANTS, variant
 from stratkit.nets import build
 from stratkit.notation.setups import parse_setup
+from stratkit.notation.statistics import SetupFigures
+from stratkit.setups.deployed import good_setups
 from stratkit.setups.numbering import how_many, number_of
 from stratkit.storage.checkpoints import save_checkpoint
 from stratkit.storage.episodes import EpisodeReader
@@ -315,3 +317,30 @@ def test_faulty_lines_are_named(tmp_path: pathlib.Path) -> None:
     assert done.status == 1 and "x: no setup of the file meets all of" in done.error_line
     done = run("deploy-gen", "--game", "mini", "-n", 1, "--from", "-")
     assert done.status == 1 and "standard input: holds no setups" in done.error_line
+
+
+def test_setups_of_a_name(tmp_path: pathlib.Path) -> None:
+    """FILE#NAME is all lines of this name, wherever setups are read."""
+    path = tmp_path / "my.setups"
+    path.write_text("MCL a\nCLM b\nLMC a\n")
+    done = run("deploy-gen", "--game", "nano", "--once", "--from", f"{path}#a")
+    assert (done.status, sorted(done.out.split())) == (0, ["LMC", "MCL"])
+    done = run("selfplay", "--game", "nano", "-n", 1, "--setups", f"{path}#a", "--seed", 1)
+    assert done.status == 0
+    done = run("selfplay", "--game", "nano", "-n", 1, "--setups", f"{path}#b")
+    assert "every game needs two setups, red's and blue's, but there are 1" in done.error_line
+    done = run("deploy-gen", "--game", "nano", "-n", 1, "--from", f"{path}#c")
+    assert done.status == 1 and done.error_line.endswith(
+        "no setup is called 'c'; there are 'a', 'b'"
+    )
+
+
+@pytest.mark.parametrize("game", ["barrage", "mini"])
+def test_setups_that_are_offered_guard_the_flag(game: str) -> None:
+    """Most uniform setups leave a side of the flag without a bomb, and a third have it in front."""
+    source = good_setups(Game(game), 1)
+    assert (source.draw(3, 2) == source.draw(0, 5)[3:]).all()
+    setups = SetupFigures(variant(game))
+    setups.add(source.draw(0, 64))
+    figures = setups.figures()
+    assert figures["no bomb beside the flag"] < 0.4 and figures["flag on the back rank"] > 0.9

@@ -389,6 +389,31 @@ def test_check_counts_the_pieces_of_setups(tmp_path):
     assert line.startswith(f"fenfs: {path}: line 2: {what}: '")
 
 
+def test_setups_are_drawn_with_their_names(tmp_path):
+    path = tmp_path / "my.setups"
+    path.write_text("MCL corner\nCLM\nLMC the middle\n")
+    status, out, [key] = fenfs("show", path)
+    assert status == 0 and key.startswith("F flag, S spy")
+    assert out == "\n".join([
+        "nano: corner", "     A    B    C", " 1  rF   rS   r10  1", "     A    B    C", "",
+        "nano: line 2", "     A    B    C", " 1  rS   r10  rF   1", "     A    B    C", "",
+        "nano: the middle", "     A    B    C", " 1  r10  rF   rS   1", "     A    B    C", "", "",
+    ])  # fmt: skip
+    assert fenfs("show", "-q", f"{path}#the middle")[1] == out[out.index("nano: the") :]
+    assert fenfs("show", f"{path}#corner", "-o", tmp_path / "a.svg")[0] == 0
+    assert "<title>nano: corner</title>" in (tmp_path / "a.svg").read_text()
+    status, _, [line] = fenfs("show", path, "-o", tmp_path / "b.svg")
+    assert status == 1 and line.endswith("a setup with FILE#NAME")
+    status, _, [line] = fenfs("show", f"{path}#edge")
+    assert (status, line) == (
+        3, f"fenfs: {path}: no setup is called 'edge'; there are 'corner', 'the middle'"
+    )  # fmt: skip
+    status, _, [line] = fenfs("show", path, "--view", "red")
+    assert status == 2 and "a setup is one side's alone" in line
+    assert fenfs("check", "-", stdin=path.read_text())[0] == 0
+    assert fenfs("convert", "--to", "setups", path)[1] == path.read_text()
+
+
 # ---- manners ----
 
 

@@ -249,7 +249,9 @@ def test_open_pieces_and_more_lakes_are_shown(tmp_path: pathlib.Path) -> None:
         lakes = [at for at, on in enumerate(offer["scene"]["board"]) if on == "lake"]
         assert tuple(lakes) == VARIANTS["barrage-blocked"].lakes
         assert set(offer["scene"]["zone"]) == set(range(40)) - set(lakes)
-        assert served.say(offer["version"], "swap B1 C2") == 204  # C2 is one
+        own = next(at for at in offer["scene"]["zone"] if offer["scene"]["board"][at])
+        taken = f"{'ABCDEFGHIK'[own % 10]}{own // 10 + 1}"
+        assert served.say(offer["version"], f"swap {taken} C2") == 204  # C2 is a lake
         again = served.asked(offer["version"])
         assert again["messages"] == ["a setup of barrage-blocked has no pieces on its lakes"]
         assert again["scene"] == offer["scene"]

@@ -121,7 +121,7 @@ def test_an_opponent_that_has_resigned_is_no_obstacle(tmp_path: pathlib.Path) ->
     """Of the game that it gave up nothing is kept that could not be read."""
     (tmp_path / "moody.py").write_text(MOODY)
     games = tmp_path / "g.jsonl"
-    words = ("human", "py:moody:GivesUp", *PLAY[2:6], "--seed", 3, "-o", games)
+    words = ("human", "py:moody:GivesUp", *PLAY[2:6], "--seed", 4, "-o", games)
     _, errors = play(*words, moves=2, path=tmp_path)
     assert "game 1: you won (resigned)" in errors
     play(*words, "--resume", path=tmp_path)
@@ -139,6 +139,27 @@ def test_a_setup_of_a_file_stays_that_of_the_game_that_began_with_it(
         play(*more, "-o", games, moves=None if seed == 77 else 3)
     first, second = (json.loads(line)["setups"] for line in games.read_text().splitlines()[1:])
     assert second[1] == setups.read_text().split()[0] != first[0]
+
+
+def test_setups_have_names(tmp_path: pathlib.Path) -> None:
+    """A name chooses a setup; favourites are offered by theirs; what is not there is told."""
+    games, setups = tmp_path / "g.jsonl", tmp_path / "my.setups"
+    lines = run("deploy-gen", "--game", "mini", "-n", 2, "--seed", 1).out.split()
+    setups.write_text(f"{lines[0]} a\n{lines[1]} b c\n")
+    play(f"setup={setups}#b c,human", *PLAY[1:], "-o", games, moves=1)
+    play("--resume", "-o", games)
+    first, second = (json.loads(line)["setups"] for line in games.read_text().splitlines()[1:])
+    assert first[0] == second[1] == lines[1]
+    said = b"b c\n\nsave\n"
+    done = run("match", f"favourites={setups},human", *PLAY[1:], "-f", "-o", games, stdin=said)
+    assert done.status == 0 and "favourites, by name: a, b c" in done.out
+    assert f"0 {lines[1]}" in (tmp_path / "g.jsonl.said").read_text().splitlines()
+    for player in (f"setup={setups}#d,human", f"favourites={tmp_path / 'none.setups'},human"):
+        (tmp_path / "none.setups").write_text(f"{lines[0]}\n")
+        done = run("match", player, *PLAY[1:], "-f", "-o", games, stdin=b"")
+        assert done.status == 1
+        told = "no setup is called 'd'; there are 'a', 'b c'"
+        assert done.error_line.endswith(told if "#d" in player else "no setup in it has a name")
 
 
 @pytest.mark.parametrize(

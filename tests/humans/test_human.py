@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,13 +41,14 @@ class Seat:
         seats: tuple[int, int] = (0, 1),
         style: str = "ascii",
         board: str = "mini",
+        **more: Any,
     ) -> None:
         game = Game(board)
         self.shown: list[str] = [""]
         self.kept: list[str] = []
         self._typed = iter(lines)
         front = Terminal(self.ask, self.show, STYLES[style], colour=style == "unicode")
-        person = HumanPlayer(game, 1, setup)
+        person = HumanPlayer(game, 1, setup, **more)
         person.sit_down(Session(front, said or {}, self.keep, hint))
         seatings = Seatings(iter([Seating(0, seats)]))
         self.table = Table(game, [person, RandomPlayer(2)], seatings, slots=1)
@@ -235,7 +237,30 @@ def test_resigning_ends_the_game_as_a_loss() -> None:
 def test_a_setup_is_offered_or_given() -> None:
     seat = Seat(["", "resign"])
     until(seat.table)
-    assert f"in letters: {seat.setup}" in "".join(seat.shown) and seat.kept[0] == ""
+    assert f"in letters: {seat.setup}" in "".join(seat.shown) and seat.kept[0] == seat.setup
+    again = Seat(["resign"], {0: [""]}, offers=lambda number: parse_setup(OTHER, variant("mini")))
+    until(again.table)
+    assert again.setup == seat.setup  # the words of a version that kept nothing of its own offer
     given = Seat(["resign"], setup=parse_setup(SETUP, variant("mini")))
     until(given.table)
     assert not any("Your setup" in text or "in letters" in text for text in given.shown)
+
+
+def test_favourites_and_other_offers() -> None:
+    """A favourite is offered by its name; `another` asks for the next offer."""
+    mini = variant("mini")
+    setups = [parse_setup(text, mini) for text in (SETUP, OTHER)]
+    asked: list[int] = []
+
+    def offers(number: int) -> npt.NDArray[np.uint8]:
+        asked.append(number)
+        return setups[number % 2]
+
+    more = {"offers": offers, "favourites": {"my own": setups[0]}}
+    seat = Seat(["another", "my  own", "", "resign"], **more)
+    until(seat.table)
+    assert asked == [0, 1] and seat.setup == SETUP == seat.kept[0]
+    assert "favourites, by name: my own" in "".join(seat.shown)
+    seat = Seat(["another", "", "resign"], **more)
+    until(seat.table)
+    assert seat.setup == OTHER

@@ -56,7 +56,7 @@ def test_the_example_of_a_setup():
 def test_the_golden_samples():
     with (FORMATS / "samples" / "gravon.setups").open("rb") as stream:
         setups = list(read_setups(stream, "s"))
-    sound = [setup for _, setup in setups if not isinstance(setup, Exception)]
+    sound = [line.setup for _, line in setups if not isinstance(line, Exception)]
     assert {variant_of(s).name for s in sound} == {"classic", "barrage", "ultimate", "duel"}
     assert len(setups) - len(sound) == 4  # two games with free setups
     for name in ("barrage.fenfs", "barrage.red.fenfs"):

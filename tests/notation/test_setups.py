@@ -2,7 +2,6 @@ import gzip
 import io
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,9 @@ from gravon_games import random_setup
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
 from stratkit.notation.setups import (
+    all_setups,
     field_text,
+    file_and_name,
     parse_field,
     parse_setup,
     read_setups,
@@ -85,7 +86,7 @@ def test_faulty_lines_do_not_stop_the_others():
     lines = [GOOD, "", "x" * 5000, "N" * 40, GOOD[:-1], "\xff", GOOD]
     stream = io.BytesIO("\r\n".join(lines).encode("latin-1"))
     got = list(read_setups(stream, "f"))
-    good = [number for number, setup in got if isinstance(setup, np.ndarray)]
+    good = [number for number, setup in got if not isinstance(setup, InputError)]
     assert good == [1, 7]
     errors = {number: setup.what for number, setup in got if isinstance(setup, InputError)}
     assert errors == {
@@ -94,6 +95,34 @@ def test_faulty_lines_do_not_stop_the_others():
         5: "a setup of classic has 40 squares, not 39",
         6: "not UTF-8",
     }
+
+
+NAMED = b"CLM  in the  corner\r\nMCL\tx\nLCM\nLMC x\nMLC 17\t-3.5\n"
+
+
+def test_lines_have_names(tmp_path):
+    """Blanks between the words of a name are one; a file without names reads as ever."""
+    lines = [line for _, line in read_setups(io.BytesIO(NAMED), "f", VARIANTS["nano"])]
+    assert [line.name for line in lines] == ["in the corner", "x", "", "x", "17 -3.5"]
+    assert [line.line for line in lines][:3] == ["CLM in the corner", "MCL x", "LCM"]
+    named = all_setups(io.BytesIO(NAMED), "f", VARIANTS["nano"], "x")
+    assert list(map(setup_text, named)) == ["MCL", "LMC"]
+    with pytest.raises(InputError) as told:
+        all_setups(io.BytesIO(NAMED), "f", VARIANTS["nano"], "y")
+    assert str(told.value) == "f: no setup is called 'y'; there are 'in the corner', 'x', '17 -3.5'"
+    with pytest.raises(InputError, match="there are none with a name"):
+        all_setups(io.BytesIO(b"LCM\n"), "f", VARIANTS["nano"], "y")
+    many = b"".join(b"LCM %d\n" % number for number in range(25))
+    with pytest.raises(InputError, match="'19' and 5 more$"):
+        all_setups(io.BytesIO(many), "f", VARIANTS["nano"], "y")
+
+
+def test_a_file_and_a_name_in_it(tmp_path):
+    odd = tmp_path / "a#b"
+    odd.write_text("")
+    assert file_and_name(str(odd)) == (str(odd), None)
+    assert file_and_name("my.setups#x # y") == ("my.setups", "x # y")
+    assert file_and_name("my.setups") == ("my.setups", None)
 
 
 @pytest.mark.parametrize("fault", ["AA_AA", "N"])
