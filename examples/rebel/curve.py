@@ -86,7 +86,8 @@ def exploited(
         folder.mkdir(exist_ok=True)
         words = [str(checkpoint)]
         if search:
-            words = [f"search=cfr,iterations={search[0]},{checkpoint}", "--repeats", search[1]]
+            keys = f"search=cfr,iterations={search[0]},depth=2"
+            words = [f"{keys},{checkpoint}", "--repeats", search[1]]
         command = ["exploit", game, *words, "--json"]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         part = kept.with_suffix(".part")

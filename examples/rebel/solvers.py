@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from stratkit.pictures import COLOURS, new_figure, save
 
-NAME = re.compile(r"(cfr|cfr-avg|flop)-(exact|learned)-(\d+)-\d+")
+NAME = re.compile(r"(cfr|cfr-avg|fp|linear-fp|flop)-(exact|learned)-(\d+)-\d+")
 PANELS = {"exact": "exact leaves", "learned": "a network at the leaves"}
 
 

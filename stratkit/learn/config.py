@@ -590,6 +590,6 @@ ALGORITHMS: Mapping[str, AlgorithmKind] = {
         "ReBeL",
         BatchSpec(examples=True),
         DEFAULT_PBS,
-        "search=cfr,",
+        "search=cfr,depth=2,",
     ),
 }

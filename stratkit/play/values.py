@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import BinaryIO
 
 from stratkit.declared import options_text
@@ -21,6 +22,7 @@ from stratkit.storage.examples import ExampleHeader, ExampleWriter
 from stratkit.storage.streams import check_reader
 
 GAMES = 256  # played at a time
+DEPTH = 2  # of their subgames
 POLL = 0.005  # seconds between two looks at the learner
 
 
@@ -49,7 +51,10 @@ class ValueSelfplay:
         self.game = Game(options.game)
         self.tree = open_tree(self.game, str(self.search_options.search))
         games = options.slots or GAMES
-        self.generator = Generator(self.tree, search_of(self.search_options), games, options.seed)
+        search = search_of(self.search_options)
+        if search.depth is None:
+            search = replace(search, depth=DEPTH)
+        self.generator = Generator(self.tree, search, games, options.seed)
         self.leaves: Leaves = ExactLeaves()
         self.output: int | None = None  # the descriptor to which examples go
         if options.by_network and not options.follow:

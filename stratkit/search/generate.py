@@ -59,7 +59,9 @@ class Generator:
     def __init__(
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
     ) -> None:
+        assert search.depth is not None
         self.tree, self.search, self.seed, self.explore = tree, search, seed, explore
+        self.depth = search.depth
         self.round = self.ended = 0  # rounds, and games that have ended
         self._start = tree.prior(tree.opening, 0), tree.prior(tree.opening, 1)
         self._games = np.arange(games)
@@ -71,19 +73,17 @@ class Generator:
         tree, search = self.tree, self.search
         roots, which = distinct_roots(self._roots, tree.opening)
         beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
-        subgames = Subgames(tree, self._roots[roots], search.depth)
+        subgames = Subgames(tree, self._roots[roots], self.depth)
         solver = SOLVERS[search.kind](subgames, beliefs, leaves)
         numbers = np.full(len(self._games), self.round, np.int32)
         u = uniform(self.seed, self._games, numbers, Stream.STOP)
-        stops = (u * (search.updates // 2)).astype(np.int64)
+        stops = (u * search.updates).astype(np.int64)
         reached: list[_After] = []
-
-        def walk() -> None:
-            games = np.flatnonzero(stops == solver.updates // 2)
+        for update in range(search.updates):
+            games = np.flatnonzero(stops == update)
             if len(games):
                 reached.append(self._walk(solver, games, which[games]))
-
-        solver.solve(search.updates, walk)
+            solver.step()
         examples = examples_of(solver, beliefs)
         for after in reached:
             self._roots[after.games] = after.nodes

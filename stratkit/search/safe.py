@@ -8,7 +8,7 @@ it: so the next root's beliefs follow. That is *safe*: in expectation an equilib
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,9 @@ from stratkit.engine.random_streams import Stream
 from stratkit.search.regret_matching import inverse_cdf
 from stratkit.search.subgame import SOLVERS, Leaves
 
-AT_ONCE = 512  # subgames that are solved together
+AT_ONCE = 512  # subgames that are solved together, at most
+TOGETHER = 40_960  # nodes of subgames that are solved together, unless one alone has more
+ROOTS, CHOICES = 1 << 14, 1 << 21  # behind, and in, the first subgames of games played together
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,55 @@ class PBSSearch:
 
     kind     the algorithm, of `SOLVERS`
     updates  number of them, of one player each
-    depth    in decisions; 0: to the end of the game
+    depth    in decisions; 0: to the end of the game; None: as `Depths` says, by the nodes
     safe     play a random iteration, not the average
+    nodes    of a subgame, at most, if they say its depth
     """
 
     kind: str = "cfr"
     updates: int = 1024
-    depth: int = 2
+    depth: int | None = 2
     safe: bool = True
+    nodes: int = 2048
+
+
+class Depths:
+    """How many decisions a `search` looks ahead from each node of `tree`, and how many nodes that
+    is. If the nodes say it, it is the largest even number of decisions with at most so many, or
+    two; 0 where these reach to the end of the game. Even, since few updates bias values against who
+    acts last before the leaves, and more so to depth 3 than to depth 2."""
+
+    def __init__(self, tree: PublicTree, search: PBSSearch) -> None:
+        self.tree, self.search = tree, search
+        self._known: dict[int, tuple[int, int]] = {}
+
+    def of(self, node: int) -> tuple[int, int]:
+        """The depth, and the number of nodes."""
+        if node not in self._known:
+            self._known[node] = self._found(np.array([node], np.int32))
+        return self._known[node]
+
+    def together(self, nodes: Int32s) -> Iterator[tuple[int, Int64s]]:
+        """Which of some roots, int64, are solved together, and to which depth. All at the opening
+        are one."""
+        found = np.array([self.of(node) for node in nodes.tolist()]).reshape(-1, 2)
+        size = np.where(nodes == self.tree.opening, 0, found[:, 1])
+        order = np.lexsort((size, found[:, 0]))
+        for depth in np.unique(found[:, 0]).tolist():
+            some = order[found[order, 0] == depth]
+            part = np.cumsum(np.maximum(size[some], TOGETHER // AT_ONCE)) // TOGETHER
+            yield from ((depth, some[part == one]) for one in np.unique(part))
+
+    def _found(self, root: Int32s) -> tuple[int, int]:
+        if self.search.depth is not None:
+            return self.search.depth, len(Subgames(self.tree, root, self.search.depth).nodes)
+        found = Subgames(self.tree, root, 2)
+        while found.leaves:
+            deeper = Subgames(self.tree, root, found.depth + 2)
+            if len(deeper.nodes) > self.search.nodes:
+                return found.depth, len(found.nodes)
+            found = deeper
+        return 0, len(found.nodes)
 
 
 @dataclass(frozen=True)
@@ -150,21 +193,25 @@ def play_through(
     seed: int,
     groups: int,
     done: Callable[[int], None] = lambda games: None,
+    *,
+    iterate: bool = False,
 ) -> Float64s:
     """How often each choice of `tree` is made by its player alone, over `games` games that are each
     played through the whole tree: float64 [groups, E], game g being of group g mod `groups`. The
     sum over the groups, normalised in each information set, is the policy.
 
     Inside a subgame the average policy is counted, since it is what the random iteration plays in
-    expectation; the iteration drawn decides how the game goes on. `done`: so many games are done.
+    expectation, or, as in the paper, the `iterate` that was drawn. That decides how the game goes
+    on. `done`: so many games are done.
     """
     sums = np.zeros((groups, len(tree.choices)))
     node, hands = tree.opening, tree.game.hands
     prior = tree.prior(node, 0)[None], tree.prior(node, 1)[None]
     ones = np.ones((1, hands))
     numbers = np.arange(games)
-    first = Subgames(tree, np.array([node], np.int32), search.depth)
-    each = max(1, AT_ONCE // max(1, first.leaves))
+    depths = Depths(tree, search)
+    first = Subgames(tree, np.array([node], np.int32), depths.of(node)[0])
+    each = max(1, min(ROOTS // max(1, first.leaves), CHOICES // first.choices))
     for begin in range(0, games, each):
         some = numbers[begin : begin + each]
         n = len(some)
@@ -174,30 +221,30 @@ def play_through(
             (np.repeat(prior[0], n, 0), np.repeat(prior[1], n, 0)),
             (np.repeat(ones, n, 0), np.repeat(ones, n, 0)),
         )
-        waiting = [roots]
+        waiting = [(first.depth, roots)]
         while waiting:
-            roots = waiting.pop()
-            if len(roots) > AT_ONCE:
-                waiting.append(roots[AT_ONCE:])
-            after = _play(tree, roots[:AT_ONCE], leaves, search, seed, sums)
-            if len(after):
-                waiting.append(after)
+            depth, roots = waiting.pop()
+            subgames = Subgames(tree, roots.nodes, depth)
+            after = _play(subgames, roots, leaves, search, seed, sums, iterate)
+            waiting += [(depth, after[rows]) for depth, rows in depths.together(after.nodes)]
         done(n)
     return sums
 
 
 def _play(
-    tree: PublicTree,
+    subgames: Subgames,
     roots: _Roots,
     leaves: Leaves,
     search: PBSSearch,
     seed: int,
     sums: Float64s,
+    iterate: bool,
 ) -> _Roots:
-    """Solves some subgames, counts what is played there, and returns where they lead."""
-    subgames = Subgames(tree, roots.nodes, search.depth)
+    """Solves the subgames of some roots, counts what is played there, and returns where they
+    lead."""
     stops = draw_stops(search, seed, roots.games, roots.nodes)
     solution = solve(subgames, roots.beliefs, leaves, search, stops)
+    inside = solution.played if iterate else solution.average
     group = roots.games[subgames.subgame] % len(sums)
     places = group * sums.shape[1] + subgames.tree_choice
     counted = np.zeros(subgames.choices)
@@ -207,11 +254,11 @@ def _play(
         begun = np.zeros(subgames.hands[player])
         begun[at] = roots.reach[player][where]
         mine = subgames.player == player
-        subgames.reach(player, solution.average, begun)
-        counted[mine] = begun[subgames.hand_of_choice[mine]] * solution.average[mine]
+        subgames.reach(player, inside, begun)
+        counted[mine] = begun[subgames.hand_of_choice[mine]] * inside[mine]
         subgames.reach(player, solution.played, begun)
         at, where = subgames.leaves_of(player)
-        table = np.zeros((subgames.leaves, tree.game.hands))
+        table = np.zeros((subgames.leaves, subgames.tree.game.hands))
         table[where] = begun[at]
         reach.append(table)
         beliefs.append(solution.beliefs(player, roots.beliefs[player]))

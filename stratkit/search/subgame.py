@@ -2,7 +2,9 @@
 
     CFRD     CFR-D, linear: leaves are valued at the beliefs of the current policies (section 5.1)
     CFRAvg   CFR-AVG, linear: at those of the average policies (appendix I, as it was run there)
-    FLOP     fictitious linear optimistic play: the same, with best responses (appendix H)
+    FP       fictitious play: the same, with best responses to the opponent's average
+    LinearFP the same with linear averages
+    FLOP     fictitious linear optimistic play: the latest response counts once more (appendix H)
 
 T counts updates of *one* player: T = 1,024 is 512 of each, the work of `linear-cfr:512`. Who stops
 after a random number of updates, drawn with the `weights` of the average, plays the average in
@@ -39,6 +41,8 @@ class SubgameSolver(ABC):
     """Solves `subgames` from `beliefs` of both players' hands at the roots, float64 [subgames,
     game's hands] each. `policy` float64 [E] is what is played in the next iteration."""
 
+    linear = True  # averages
+
     def __init__(
         self, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves = nothing
     ) -> None:
@@ -66,7 +70,8 @@ class SubgameSolver(ABC):
         player, times = self.updates % 2, self.updates // 2
         self._update(player, times)
         mean = self._means[player]
-        mean += 2 / (times + 2) * (self._values[player][self._roots[player]] - mean)
+        part = 2 / (times + 2) if self.linear else 1 / (times + 1)
+        mean += part * (self._values[player][self._roots[player]] - mean)
         self.updates += 1
 
     def solve(self, updates: int, each: Callable[[], None] | None = None) -> None:
@@ -207,23 +212,29 @@ class CFRAvg(CFRD):
         return self.subgames.normalised(sums)
 
 
-class FLOP(SubgameSolver):
-    """Fictitious linear optimistic play."""
+class FP(SubgameSolver):
+    """Fictitious play."""
+
+    linear = False
 
     def __init__(
         self, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves = nothing
     ) -> None:
         super().__init__(subgames, beliefs, leaves)
         self._mean = self.reach[0].copy(), self.reach[1].copy()
+        self.average += self.played(0) + self.played(1)
+
+    def _answered(self, player: int, t: int) -> Float64s:
+        """What update t of the opponent answers: a reach of `player`'s hands."""
+        return self._mean[player]
 
     def _update(self, player: int, times: int) -> None:
-        subgames, other, t = self.subgames, 1 - player, times + 1
-        ahead = (t * self._mean[other] + 2 * self.reach[other]) / (t + 2)
+        subgames, t = self.subgames, times + 1
         leaf_values = self.leaves(subgames, player, self._mean)
-        subgames.ends(player, ahead, leaf_values, self._values[player])
+        subgames.ends(player, self._answered(1 - player, t), leaf_values, self._values[player])
         subgames.best_response(player, self.policy, self._values[player], self._q)
         subgames.reach(player, self.policy, self.reach[player])
-        part = 2 / (t + 1)
+        part = (2 if self.linear else 1) / (t + 1)
         self._mean[player][:] += part * (self.reach[player] - self._mean[player])
         self.average[subgames.player == player] *= 1 - part
         self.average += part * self.played(player)
@@ -234,8 +245,32 @@ class FLOP(SubgameSolver):
 
     @staticmethod
     def weights(updates: int) -> Float64s:
+        """All alike, the uniform policy among them."""
+        return np.ones(updates // 2 + 1)
+
+
+class LinearFP(FP):
+    """Fictitious play with linear averages."""
+
+    linear = True
+
+    @staticmethod
+    def weights(updates: int) -> Float64s:
         """Linear, from 0 of the uniform policy on."""
         return np.arange(0.0, updates // 2 + 1)
 
 
-SOLVERS: dict[str, type[SubgameSolver]] = {"cfr": CFRD, "cfr-avg": CFRAvg, "flop": FLOP}
+class FLOP(LinearFP):
+    """Fictitious linear optimistic play."""
+
+    def _answered(self, player: int, t: int) -> Float64s:
+        return (t * self._mean[player] + 2 * self.reach[player]) / (t + 2)
+
+
+SOLVERS: dict[str, type[SubgameSolver]] = {
+    "cfr": CFRD,
+    "cfr-avg": CFRAvg,
+    "fp": FP,
+    "linear-fp": LinearFP,
+    "flop": FLOP,
+}

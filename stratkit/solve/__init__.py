@@ -6,7 +6,7 @@
     responses.py        best responses as players
     tables.py           policies of networks that are kept in a file
     cfr.py              counterfactual regret minimisation and its variants
-    flop.py             fictitious linear optimistic play
+    fictitious_play.py  fictitious play, plain, with linear averages, and optimistic (FLOP)
     mmd.py              magnetic mirror descent, with exact expectations
     determinized.py     what determinized search comes to with all worlds
     regret_matching.py  sampled regret matching of a game that is one simultaneous turn

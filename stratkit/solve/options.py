@@ -10,6 +10,7 @@ from stratkit.declared import MAX_THREADS, Kind, number, one_of, usage, whole
 from stratkit.errors import InputError, UsageError
 from stratkit.pictures import form_of
 
+AVERAGE, ITERATE = "average", "iterate"  # what is counted inside a subgame
 OWN, NOTHING = "own", "none"  # words for first weights
 MARKS = (300, 1_000, 3_000, 7_000, 18_000)  # steps at which exploiters are measured
 GAMES = {True: 400, False: 4_000}  # of a match, on a board and elsewhere
@@ -42,6 +43,13 @@ class ExploitOptions:
         "Evaluate the mean policy of N searches (default: 8).",
         whole(2, 10_000),
         8,
+    )
+    estimator: str = usage(
+        "--estimator WORD",
+        "What a search of public belief states counts in a subgame: its average policy (the "
+        "default), or the iterate that was drawn.",
+        one_of(AVERAGE, ITERATE),
+        AVERAGE,
     )
     threads: int = usage(
         "--threads N",

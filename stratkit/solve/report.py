@@ -35,7 +35,7 @@ class Entry:
     step: int | None
     result: PolicyValue
     error: float | None = None
-    search: Mapping[str, int] = field(default_factory=dict)
+    search: Mapping[str, int | str] = field(default_factory=dict)
     opponent: str | None = None
 
     def json(self) -> dict[str, Any]:

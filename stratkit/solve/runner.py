@@ -26,7 +26,7 @@ from stratkit.solve.exploitability import (
     jackknife_of_sums,
 )
 from stratkit.solve.large import LargeGame, open_large
-from stratkit.solve.options import ExploitOptions
+from stratkit.solve.options import AVERAGE, ITERATE, ExploitOptions
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.responses import best_choices, response_of_tree
 from stratkit.solve.sets import (
@@ -106,7 +106,8 @@ def run_exploit(
     else:
         tree = Tree(game, most_bytes=most_bytes)
         note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-        evaluator = PolicyEvaluator(tree, progress, warn, options.repeats, keeping)
+        how = options.repeats, keeping, options.estimator
+        evaluator = PolicyEvaluator(tree, progress, warn, *how)
     entries = [
         entry
         for text, policy in zip(options.policies, policies, strict=True)
@@ -384,9 +385,10 @@ class PolicyEvaluator(Evaluator[Vector]):
         warn: Say,
         repeats: int = 8,
         keeping: Keeping | None = None,
+        estimator: str = AVERAGE,
     ) -> None:
         super().__init__(tree.game, progress, warn, keeping)
-        self.tree, self.repeats = tree, repeats  # of searches
+        self.tree, self.repeats, self.estimator = tree, repeats, estimator  # of searches
 
     @property
     def size(self) -> tuple[int, int]:
@@ -495,7 +497,7 @@ class PolicyEvaluator(Evaluator[Vector]):
         on what was drawn at earlier turns, so each game is played through the whole tree."""
         from stratkit.players.factory import open_player
         from stratkit.players.searching.pbs import PBSPlayer
-        from stratkit.search.safe import play_through
+        from stratkit.search.safe import Depths, play_through
 
         contestant = open_player(spec, self.tree.game, 0, ROWS)
         player = contestant.player
@@ -503,8 +505,9 @@ class PolicyEvaluator(Evaluator[Vector]):
         games = self.repeats if player.search.safe else 1
         with self._progress(games, "game", printable(text)) as bar:
             groups = min(games, GROUPS)
+            counted = {"done": bar.update, "iterate": self.estimator == ITERATE}
             sums = play_through(
-                player.tree, player.leaves, player.search, games, 0, groups, bar.update
+                player.tree, player.leaves, player.search, games, 0, groups, **counted
             )
         sets = player.tree.infosets(self.tree)
         choices = player.tree.first[:-1] - self.tree.first[:-1][sets]
@@ -518,7 +521,13 @@ class PolicyEvaluator(Evaluator[Vector]):
         step = contestant.step if contestant.step >= 0 else None
         name = text if step is None else contestant.name
         search = player.search
-        how = {"iterations": search.updates, "depth": search.depth, "games": games}
+        how: dict[str, int | str] = {
+            "iterations": search.updates,
+            "depth": Depths(player.tree, search).of(player.tree.opening)[0],
+            "games": games,
+            "estimator": self.estimator if search.safe else AVERAGE,
+            **({"nodes": search.nodes} if search.depth is None else {}),
+        }
         return self._judged(name, text, step, policy, error=error, search=how)
 
     @cached_property

@@ -11,7 +11,7 @@ from stratkit.engine.tree import Tree, Vector
 from stratkit.errors import UsageError, named, nearest
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.determinized import DETERMINIZED
-from stratkit.solve.flop import TabularFLOP
+from stratkit.solve.fictitious_play import TabularFP, flop, linear_fp
 from stratkit.solve.mmd import TabularMMD
 from stratkit.solve.regret_matching import TurnRegretMatching, final_policy
 from stratkit.solve.tabular import TabularRNaD, on_views
@@ -28,7 +28,9 @@ class TabularSolver(Protocol):
 
 
 OTHERS: Mapping[str, Callable[[Tree], TabularSolver]] = {
-    "flop": TabularFLOP,
+    "fp": TabularFP,
+    "linear-fp": linear_fp,
+    "flop": flop,
     "mmd": TabularMMD,
     "rm": TurnRegretMatching,
     "rm-final": final_policy,

@@ -192,7 +192,7 @@ def test_a_game_without_exact_values_is_refused(
 
 
 def test_what_was_learned_plays_by_search(trained: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    player = f"search=cfr,iterations=32,{trained}"
+    player = f"search=cfr,iterations=32,depth=2,{trained}"
     done = run("exploit", GAME, player, "--json", "--repeats", 16)
     assert done.status == 0, done.err
     first, last = json.loads(done.out)["policies"]  # the untrained network, and the last
@@ -204,7 +204,7 @@ def test_what_was_learned_plays_by_search(trained: pathlib.Path, tmp_path: pathl
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     header = json.loads((tmp_path / "one").read_text().splitlines()[0])
     assert header["players"][0]["name"] == "run@24"
-    assert header["players"][0]["spec"].startswith("net=average,search=cfr,iterations=32,")
+    assert header["players"][0]["spec"].startswith("net=average,search=cfr,depth=2,iterations=32,")
 
 
 def test_a_run_goes_on_from_other_weights(
@@ -234,7 +234,7 @@ def test_bad_input_is_refused_in_one_line(
     assert "a value network for liars_dice:1x2, not for kuhn" in said
     for word in ("mmd", "preset=strong"):
         said = refused(*play, "--search", word, status=2)
-        assert f"of public belief states: cfr, cfr-avg, flop: '{word}'" in said
+        assert f"of public belief states: cfr, cfr-avg, fp, linear-fp, flop: '{word}'" in said
     said = refused(*play, "--search", "cfr,depht=1", status=2)
     assert said.startswith("selfplay: --search: ") and said.endswith(": 'cfr,depht=1'")
     assert "from 0 to 2000" in refused(*play, "--search", "cfr,depth=2001", status=2)
@@ -358,6 +358,17 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
     subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / "solvers.txt").read_text().splitlines()[-1].split("\t")[3] == "0.75"
     assert (tmp_path / "solvers.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_deep_searches_teach_and_play(tmp_path: pathlib.Path) -> None:
+    """`make 1x2-deep.json`: to depth 3, and to the end of so small a game."""
+    words = [*MAKE, "LESS=2", "FINE=4", "DEEP=3", "1x2-deep.json"]
+    subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
+    policies = json.loads((tmp_path / "1x2-deep.json").read_text())["policies"]
+    assert [(one["step"], one["depth"], one.get("nodes")) for one in policies] == [
+        (2, 3, None),
+        (2, 0, 2048),
+    ]
 
 
 def test_a_board_of_stratego_is_learned_and_judged_in_two_levels(tmp_path: pathlib.Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,16 +61,34 @@ def test_what_is_played_is_what_exploit_counts() -> None:
     assert from_reach(pair.tree, sums) == pytest.approx(expected, abs=0.1)
 
 
+def test_the_number_of_nodes_says_how_deep_a_search_goes() -> None:
+    """Two decisions into 1x3, and from there to the end; exploit searches as the player does."""
+    pair = pair_of("liars_dice:1x3")
+    player = opened("search=cfr,iterations=32,mode=average,random", "liars_dice:1x3")
+    player.leaves = ExactLeaves(4)
+    whole = player.policy(views_of(pair, 0))
+    assert {roots.subgames.depth for roots in player._cache._seats[0].values()} == {0}
+    player = PBSPlayer(player.game, replace(player.search, nodes=40), ExactLeaves(4), 0)
+    found = player.policy(views_of(pair, 0))
+    depths = {root: one.subgames.depth for root, one in player._cache._seats[0].items()}
+    assert depths.pop(player.tree.opening) == 2 and set(depths.values()) == {0}
+    counted = play_through(player.tree, player.leaves, player.search, 1, 1, 1)[0]
+    expected = pair.to_tree(player.tree.normalised(counted))
+    reached = pair.tree.reach(pair.tree.flat(found))[1:] > 1e-6
+    assert pair.tree.flat(found)[reached] == pytest.approx(expected[reached], abs=1e-6)
+    assert abs(found - whole).max() > 0.01
+
+
 def test_each_game_and_side_has_its_own_iterations_and_keeps_to_them() -> None:
     pair = pair_of("liars_dice:1x3")
-    player = opened("search=cfr,iterations=16,random", "liars_dice:1x3")
+    player = opened("search=cfr,iterations=16,depth=2,random", "liars_dice:1x3")
     first, second = (player.policy(views_of(pair, game)) for game in (1, 2))
     assert abs(first - second)[pair.tree.players == 0].max() > 0.01
     assert abs(first - second)[pair.tree.players == 1].max() > 0.01
     player.end(np.array([1, 1]), np.array([0, 1], np.int8))  # what it keeps does not matter
     one_by_one = [player.policy(views_of(pair, 1).take(np.array([i]))) for i in (50, 7, 100)]
     assert (np.concatenate(one_by_one) == first[[50, 7, 100]]).all()
-    other = opened("search=cfr,iterations=16,random", "liars_dice:1x3", seed=1)
+    other = opened("search=cfr,iterations=16,depth=2,random", "liars_dice:1x3", seed=1)
     assert abs(other.policy(views_of(pair, 1)) - first).max() > 0.01
 
 
@@ -110,7 +129,7 @@ def test_what_the_opponent_has_changes_nothing(
 ) -> None:
     """Equal public histories, seeds and own hands; the opponent has anything."""
     game, n = Game(name), 8
-    player = opened("search=cfr,iterations=16,random", game.name)
+    player = opened("search=cfr,iterations=16,depth=2,random", game.name)
     games = np.repeat(np.arange(n), hands)
     batch, zeros = Batch(game, n * hands), np.zeros(n * hands, np.int32)
     for actions in (zeros + 2, np.tile(np.arange(hands), n), *(zeros + a for a in after)):
@@ -142,7 +161,7 @@ def test_average_play_is_the_same_in_all_games() -> None:
             "iterations=7: an even number from 2 to 1000000",
         ),
         ("search=cfr,mode=sfe,random", "kuhn", r"safe, average is needed \(did you mean 'safe'\?"),
-        ("iterations=8,random", "kuhn", r"iterations= needs search=cfr\|cfr-avg\|flop"),
+        ("iterations=8,random", "kuhn", r"iterations= needs search=cfr\|cfr-avg\|fp"),
         ("search=cfr,worlds=8,random", "kuhn", "worlds= needs search=mmd"),
     ],
 )
@@ -165,13 +184,17 @@ def test_exploit_says_how_it_was_searched() -> None:
     safe, average = json.loads(done.out)["policies"]
     assert [safe[key] for key in ("iterations", "depth", "games")] == [512, 1, 80]
     assert [average[key] for key in ("iterations", "depth", "games")] == [512, 1, 1]
+    assert safe["estimator"] == average["estimator"] == "average" and "nodes" not in safe
     assert 0 < safe["nash_conv_error"] < 0.5
     assert safe["nash_conv"] < average["nash_conv"] - 0.2
     assert "nash_conv_error" not in average
-    table = run("exploit", "kuhn", "search=flop,depth=0,random", "uniform", "--repeats", 2).out
-    assert table.splitlines()[2].split()[-4:] == ["+-", "iterations", "depth", "games"]
-    assert table.splitlines()[3].split()[-3:] == ["1024", "0", "2"]
-    assert table.splitlines()[4].split()[-3:] == ["-", "-", "-"]
+    words = ["search=flop,depth=0,random", "search=fp,random", "uniform", "--repeats", 2]
+    table = run("exploit", "kuhn", *words, "--estimator", "iterate").out
+    how = ["+-", "iterations", "depth", "games", "estimator", "nodes"]
+    assert table.splitlines()[2].split()[-6:] == how
+    assert table.splitlines()[3].split()[-5:] == ["1024", "0", "2", "iterate", "-"]
+    assert table.splitlines()[4].split()[-5:] == ["1024", "0", "2", "iterate", "2048"]
+    assert table.splitlines()[5].split()[-5:] == ["-", "-", "-", "-", "-"]
 
 
 def test_the_jackknife_knows_what_differs() -> None:

@@ -40,6 +40,7 @@ def test_the_page_of_search_has_the_keys_of_a_search_with_their_defaults() -> No
     page = (ROOT / "man/stratkit-search.7").read_text().replace("\\-", "-")
     said = paragraphs(page.split("\n.SH KEYS\n")[1].split("\n.SH ")[0])
     defaults = {key: getattr(SearchOptions(), key) for key, _ in options_of(SearchOptions)}
+    defaults["depth"] = SearchOptions().plies
     assert {key for terms, _ in said for key in terms} == set(defaults) - {"search"}
     for terms, text in said:
         for value in (defaults[key] for key in terms if key != "worlds"):
@@ -102,7 +103,7 @@ def test_explicit_keys_override_the_preset() -> None:
         ("preset=strong,heuristic", "preset=strong: one of ataraxos, alphaze is needed"),
         (
             "search=pimcs,run",
-            "one of mmd, pimc, pc-pimc, cfr, cfr-avg, flop, rm, endgame is needed "
+            "one of mmd, pimc, pc-pimc, cfr, cfr-avg, fp, linear-fp, flop, rm, endgame is needed "
             "(did you mean 'pimc'?)",
         ),
         ("search=pimc,pick=drawn,run", "pick= needs search=pc-pimc"),

@@ -9,7 +9,7 @@ from engine.public import Pair, pair_of
 from stratkit.arrays import Float32s
 from stratkit.engine import Subgames
 from stratkit.search.leaves import ExactLeaves
-from stratkit.search.safe import PBSSearch, draw_stops, play_through, solve
+from stratkit.search.safe import Depths, PBSSearch, draw_stops, play_through, solve
 from stratkit.search.subgame import CFRD, SOLVERS, Reach, nothing
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.solver import open_solver
@@ -43,13 +43,45 @@ def test_to_the_end_of_the_game_cfr_is_tabular_linear_cfr(
 
 
 # Where no two actions are equally good: ties are broken alike, but rounded otherwise.
-def test_to_the_end_of_the_game_flop_is_tabular_flop() -> None:
+@pytest.mark.parametrize("kind, bound", [("fp", 0.02), ("linear-fp", 0.02), ("flop", 1e-3)])
+def test_to_the_end_of_the_game_fictitious_play_is_tabular(kind: str, bound: float) -> None:
     pair = pair_of("matrix:formats/samples/random5.matrix")
-    tabular = open_solver("flop", pair.tree)
+    tabular = open_solver(kind, pair.tree)
     for _ in range(512):
         tabular.step()
-    assert solved(pair, "flop", 1024)[0] == pytest.approx(tabular.solution(), abs=1e-9)
-    assert evaluate(pair.tree, tabular.solution()).exploitability < 1e-3
+    assert solved(pair, kind, 1024)[0] == pytest.approx(tabular.solution(), abs=1e-9)
+    assert evaluate(pair.tree, tabular.solution()).exploitability < bound
+
+
+@pytest.mark.parametrize(
+    ("name", "search", "depth", "nodes"),
+    [
+        ("liars_dice:1x4", PBSSearch(depth=None), 0, 511),
+        ("liars_dice:1x4", PBSSearch(depth=None, nodes=510), 6, 486),
+        ("liars_dice:1x4", PBSSearch(depth=None, nodes=290), 4, 290),
+        ("liars_dice:1x4", PBSSearch(depth=None, nodes=289), 2, 52),
+        ("liars_dice:1x4", PBSSearch(depth=None, nodes=1), 2, 52),
+        ("liars_dice:1x4", PBSSearch(depth=3), 3, 150),
+        ("liars_dice:1x4", PBSSearch(depth=2000), 2000, 511),
+        ("kuhn", PBSSearch(depth=None), 0, 9),
+    ],
+)
+def test_a_search_is_as_deep_as_its_nodes_allow(
+    name: str, search: PBSSearch, depth: int, nodes: int
+) -> None:
+    public = pair_of(name).public
+    assert Depths(public, search).of(public.opening) == (depth, nodes)
+
+
+def test_what_is_solved_together_has_one_depth() -> None:
+    public = pair_of("liars_dice:1x4").public
+    nodes = np.arange(public.opening, len(public), dtype=np.int32)[public.actors[2:] >= 0]
+    depths = Depths(public, PBSSearch(depth=None, nodes=100))
+    found = list(depths.together(nodes))
+    assert sorted(np.concatenate([rows for _, rows in found])) == list(range(len(nodes)))
+    for depth, rows in found:
+        assert {depths.of(node)[0] for node in nodes[rows].tolist()} == {depth}
+    assert {depth for depth, _ in found} == {0, 2}
 
 
 @pytest.mark.parametrize("dice", ["1x4", "1x5", "1x6", "2x3"])
@@ -141,6 +173,17 @@ def test_to_the_end_of_the_game_what_is_played_is_the_average() -> None:
     assert policy_of(pair, sums) == pytest.approx(solved(pair, "cfr", 32)[0], abs=1e-12)
 
 
+def test_both_estimators_come_to_the_same() -> None:
+    """Every iteration of Leduc's whole tree, counted as often as it weighs, is their average."""
+    pair, search = pair_of("leduc"), PBSSearch(updates=8, depth=0)
+    average, drawn = (
+        play_through(pair.public, nothing, search, n, 3, n, iterate=n > 1) for n in (1, 4000)
+    )
+    mixed = pair.public.normalised(drawn.sum(0))
+    assert mixed == pytest.approx(pair.public.normalised(average[0]), abs=0.03)
+    assert abs(drawn[1] - average[0]).max() > 0.1
+
+
 def test_games_do_not_depend_on_each_other() -> None:
     """Equal seeds, equal games, however many are played together."""
     pair = pair_of("liars_dice:1x3")
@@ -171,12 +214,14 @@ def test_games_at_the_opening_share_its_subgame_and_stop_where_each_will() -> No
         assert (found.average[mine] == one.average).all()
 
 
-@pytest.mark.parametrize("kind, weights", [("cfr", [1, 2, 3, 4, 0]), ("flop", [0, 1, 2, 3, 4])])
+@pytest.mark.parametrize(
+    "kind, weights", [("cfr", [1, 2, 3, 4, 0]), ("flop", [0, 1, 2, 3, 4]), ("fp", [1] * 5)]
+)
 def test_iterations_are_drawn_with_their_weights(kind: str, weights: list[int]) -> None:
     games, node = np.arange(40_000), np.zeros(40_000, np.int32)
     stops = draw_stops(PBSSearch(kind, 8), 5, games, node)
     share = np.bincount(stops, minlength=5) / len(games)
-    assert share == pytest.approx(np.array(weights) / 10, abs=0.01)
+    assert share == pytest.approx(np.array(weights) / sum(weights), abs=0.01)
 
 
 @pytest.mark.parametrize("kind", SOLVERS)

@@ -14,7 +14,7 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.solve.cfr import CFR, EXPONENTS, from_reach
 from stratkit.solve.exploitability import PolicyValue, evaluate
-from stratkit.solve.flop import TabularFLOP
+from stratkit.solve.fictitious_play import TabularFP, flop
 from stratkit.solve.solver import NAMES, open_solver, parse_solver
 
 
@@ -81,11 +81,11 @@ def test_flop_mixes_as_the_paper_says() -> None:
     """Two iterations, by the paper's formulas with whole policies: t = 1 forgets the first policy,
     and the second answer counts 2 / 3."""
     tree = tree_of("kuhn")
-    flop = TabularFLOP(tree)
-    flop.step()
-    first = tree.reach(flop.solution())
-    flop.step()
-    second = tree.reach(flop.solution())
+    solver = flop(tree)
+    solver.step()
+    first = tree.reach(solver.solution())
+    solver.step()
+    second = tree.reach(solver.solution())
     answer = (second - first / 3) * 3 / 2  # what was added
     # Player 0 answered first, to player 1's only policy; player 1 then to player 0's latest two.
     for player, opponent in ((0, first), (1, (2 * second + 2 * answer) / 4)):
@@ -93,6 +93,25 @@ def test_flop_mixes_as_the_paper_says() -> None:
         best = tree.best_response(player, values.copy(), np.zeros(len(tree.actions)))
         policy = from_reach(tree, answer[1:])
         assert tree.backup(player, policy, values) == pytest.approx(best)
+
+
+def test_fictitious_play_is_an_average_of_best_responses() -> None:
+    """Three iterations: the fourth part of the plain average is uniform play, and none of the
+    linear one."""
+    tree = tree_of("kuhn")
+    for linear, parts in ((False, (1, 1, 1, 1)), (True, (0, 1, 2, 3))):
+        solver, policies = TabularFP(tree, linear), [tree.reach(tree.uniform())]
+        averages = [policies[0]]
+        for t in range(3):
+            solver.step()
+            averages.append(tree.reach(solver.solution()))
+            before, now = sum(parts[: t + 1]), sum(parts[: t + 2])
+            policies.append((now * averages[-1] - before * averages[-2]) / parts[t + 1])
+            answered = averages[-2]  # by player 0, which answers first
+            values = tree.payoffs(0, answered)
+            best = tree.best_response(0, values.copy(), np.zeros(len(tree.actions)))
+            policy = from_reach(tree, policies[-1][1:])
+            assert tree.backup(0, policy, values) == pytest.approx(best)
 
 
 def test_names_of_solvers() -> None:

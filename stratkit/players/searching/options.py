@@ -11,10 +11,11 @@ TREE_WORDS = ("pimc", "pc-pimc")  # searches of trees of single worlds
 TREES = "search=" + "|".join(TREE_WORDS)
 WORLDS = 3  # of PIMC and PC-PIMC
 EVALUATED = 256  # views of a search that a network evaluates at a time, at most
+PLIES = 2  # of a rollout after the move
 SAME_PREFIX = 16  # the same of what begins alike
 SAMPLED = "search=" + "|".join(("mmd", *TREE_WORDS))  # searches of sampled worlds
 SETUPS_AND = "setups+"  # begins a belief that weighs another one by the setups, too
-PBS_WORDS = ("cfr", "cfr-avg", "flop")  # searches of public belief states
+PBS_WORDS = ("cfr", "cfr-avg", "fp", "linear-fp", "flop")  # searches of public belief states
 PBS = "search=" + "|".join(PBS_WORDS)
 TURNS = "search=rm"  # of simultaneous turns
 
@@ -37,10 +38,10 @@ class SearchOptions:
         "worlds, the same for all moves (default: rollouts divided by moves; of trees 3)",
         needs=SAMPLED,
     )
-    depth: int = option(
-        2,
+    depth: int | None = option(
+        None,
         whole(0, 2000),
-        "plies of a rollout after the move; decisions of a subgame of beliefs, 0: to the end",
+        "plies of a rollout after the move (default: 2); decisions of a subgame, 0: to the end",
         needs="|".join(("search=mmd", *PBS_WORDS, "rm")),
     )
     eta: float = option(
@@ -126,6 +127,11 @@ class SearchOptions:
         "which policies of regret matching are played",
         needs=TURNS,
     )
+
+    @property
+    def plies(self) -> int:
+        """Of a rollout after the move."""
+        return PLIES if self.depth is None else self.depth
 
     @property
     def of_turns(self) -> bool:

@@ -18,7 +18,7 @@ from stratkit.games.table import kit_of
 from stratkit.players.player import Decision, Floats, Games, Player, Sides, Views
 from stratkit.players.searching.options import SearchOptions
 from stratkit.search.leaves import ExactLeaves
-from stratkit.search.safe import PBSSearch, draw_stops, solve
+from stratkit.search.safe import Depths, PBSSearch, draw_stops, solve
 from stratkit.search.subgame import Leaves
 
 CACHE_BYTES = 1 << 27  # bytes of solved subgames, of all games
@@ -94,6 +94,7 @@ class PBSPlayer(Player):
     def __init__(self, game: Game, search: PBSSearch, leaves: Leaves, seed: int) -> None:
         self.game, self.search, self.leaves, self.seed = game, search, leaves, seed
         self.tree = open_tree(game, search.kind)
+        self._depths = Depths(self.tree, search)
         self._sets = {
             (int(who), packed.tobytes()): i
             for i, (who, packed) in enumerate(
@@ -184,13 +185,13 @@ class PBSPlayer(Player):
         if beliefs is None:
             beliefs = tree.prior(root, 0)[None], tree.prior(root, 1)[None]
         nodes = np.array([root], np.int32)
-        subgames = Subgames(tree, nodes, self.search.depth)
+        subgames = Subgames(tree, nodes, self._depths.of(root)[0])
         stops = draw_stops(self.search, self.seed, np.array([seat]), nodes)
         solution = solve(subgames, beliefs, self.leaves, self.search, stops)
         after = [solution.beliefs(player, beliefs[player]) for player in (0, 1)]
         shared = self._cut.get(root)
         if shared is None:  # not the one just solved: `ExactLeaves` keeps solvers as long as that
-            shared = self._cut[root] = Subgames(tree, nodes, self.search.depth)
+            shared = self._cut[root] = Subgames(tree, nodes, subgames.depth)
         solved = Solved(
             shared, int(stops[0]), solution.played, solution.believed, beliefs, (after[0], after[1])
         )

@@ -26,7 +26,7 @@ from stratkit.search.turn import TurnSearch
 def _mmd(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     return MMDSearch(
         rollouts=options.rollouts,
-        depth=options.depth,
+        depth=options.plies,
         eta=options.eta,
         tau=options.magnet,
         belief=belief,
@@ -64,7 +64,7 @@ def _rm(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
         samples=options.samples,
         iterations=options.iterations,
         games=options.games,
-        depth=options.depth,
+        depth=options.plies,
         play=options.play,
         largest_return=game.largest_return,
     )
