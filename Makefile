@@ -7,6 +7,7 @@
 # make verify     the learner against the truth, where it is known: one seed of everything, up to 45 minutes
 # make sanitize   the engine's tests, with the C engine under address and thread sanitizers
 # make man        the manual's pages of file formats, from formats/
+# make page       the module of pages without a server, by clang 14 and lld 14
 # make site       all pages with a search, in site/ (needs mandoc)
 # make lint       ruff and mypy
 # make build      sdist and wheel, in dist/
@@ -18,7 +19,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test quick demo bench bench-gpu verify fuzz sanitize man site lint build clean
+.PHONY: help dev test quick demo bench bench-gpu verify fuzz sanitize man page site lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -53,6 +54,9 @@ quick: dev
 
 demo: dev
 	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh
+
+page:
+	$(PYTHON) cengine/page/build.py stratkit/humans/standalone/engine.wasm
 
 bench: dev
 	$(BIN)/python cengine/bench/bench.py

@@ -1,13 +1,15 @@
-"""`match --serve` and `match --check`: one player by itself, over the UCC protocol."""
+"""One player by itself: `match --serve` and `match --check`, over the UCC protocol, and `match
+--page`, a page in which a person plays it."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import click
 from click.core import ParameterSource
 
-from stratkit.cli.messages import is_talkative, warn
+from stratkit.cli.messages import is_talkative, say, warn
 from stratkit.cli.options import read_player
 from stratkit.errors import UsageError, printable
 from stratkit.match.options import RULES
@@ -16,16 +18,53 @@ from stratkit.storage.streams import read_line
 CHECKED_PLIES = 200  # of a game that --check plays
 # What may be given with --serve and --check.
 ALONE = {"serve", "check", "game", "seed", *RULES} - {"open"}
+WITH_PAGE = {"page", "players", "game", "seed", "force", *RULES}
 
 
 def check_options(ctx: click.Context) -> None:
     """`UsageError`: more is given than one of the two and what goes with it."""
-    given = {
-        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
+    given = _given(ctx)
     if not given <= ALONE or {"serve", "check"} <= given:
         what = "--serve and --check take only --game, --seed and rules"
         raise UsageError(f"{what}: give nothing else with them")
+
+
+def check_page_options(ctx: click.Context) -> None:
+    """`UsageError`: more is given than `--page` and what goes with it."""
+    if not _given(ctx) <= WITH_PAGE:
+        what = "--page takes only two PLAYERs, --game, --seed, rules and -f"
+        raise UsageError(f"{what}: give nothing else with it")
+
+
+def _given(ctx: click.Context) -> set[str]:
+    """The parameters that the command line names."""
+    return {
+        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+
+
+def write_page(
+    file: str,
+    players: Sequence[str],
+    game: str | None,
+    rules: dict[str, int],
+    seed: int | None,
+    force: bool,
+) -> int:
+    """Runs `--page`; the exit status."""
+    from stratkit.engine import Game
+    from stratkit.humans.standalone.page import check_players, write_page
+    from stratkit.players.factory import open_player
+
+    if not players or game is None:
+        raise UsageError(f"missing {'PLAYERs' if not players else 'option --game'}")
+    specs, opened = [read_player(text) for text in players], Game(game, rules)
+    contestant = open_player(check_players(specs, opened), opened, 0, 1)
+    if contestant.caution and is_talkative():
+        warn(contestant.caution)
+    size = write_page(file, specs, contestant, opened, seed, force)
+    say(f"match: {printable(file)}: {size / 1e6:.1f} MB; open it in a browser")
+    return 0
 
 
 def serve_or_check(

@@ -73,13 +73,26 @@ rule_options = options(
     "--check ucc:COMMAND",
     "Instead of a match: try whether a program keeps to the protocol, and say what is wrong.",
 )
+@option(
+    "--page FILE",
+    "Instead of a match: write a page in which a person plays a network, without any server.",
+)
 @click.pass_context
-def command(ctx: click.Context, /, serve: str | None, check: str | None, **given: Any) -> int:
+def command(
+    ctx: click.Context, /, serve: str | None, check: str | None, page: str | None, **given: Any
+) -> int:
     """Every PLAYER meets every other in pairs of games with colours swapped. PLAYER is
     [key=value,]...SPEC, where SPEC is random, heuristic, a scripted player (raider), human, a
     player that comes with stratkit (barrage, classic), a checkpoint file, a RUN folder,
     py:MODULE:CLASS, mix=FILE, a mixture of players, or ucc:COMMAND, a program."""
     rules = _rules(given)
+    seed_given = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
+    if page is not None:
+        from stratkit.cli import alone
+
+        alone.check_page_options(ctx)
+        seed = given["seed"] if seed_given else None
+        return alone.write_page(page, given["players"], given["game"], rules, seed, given["force"])
     if serve is not None or check is not None:
         from stratkit.cli import alone
 
@@ -91,8 +104,7 @@ def command(ctx: click.Context, /, serve: str | None, check: str | None, **given
     from stratkit.match.runner import run_match
 
     given["players"] = tuple(read_player(text) for text in given["players"])
-    given["seed_given"] = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
-    options = MatchOptions(**given, rules=rules)
+    options = MatchOptions(**given, rules=rules, seed_given=seed_given)
     return run_match(options, Console(say, warn, _say_how_to_go_on, is_live(), is_talkative()))
 
 

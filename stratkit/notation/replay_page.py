@@ -51,6 +51,11 @@ def replay_page(shown: Sequence[Shown]) -> str:
     return "<!DOCTYPE html>\n" + tostring(page, encoding="unicode", method="html") + "\n"
 
 
+def unfilled_page(mark: str) -> str:
+    """The page with `mark` where its games belong: JSON, as `replay_page` has it, with no `<`."""
+    return "<!DOCTYPE html>\n" + tostring(_filled(mark), encoding="unicode", method="html") + "\n"
+
+
 def viewer(shown: Sequence[Shown]) -> tuple[str, Element]:
     """A viewer of these games, one at least, for a page of others: its style, and the element that
     goes into the body. It runs inline scripts, and all its identifiers are its own."""
@@ -61,13 +66,20 @@ def viewer(shown: Sequence[Shown]) -> tuple[str, Element]:
 
 
 def _page(shown: Sequence[Shown]) -> Element:
-    page = fromstring(_TEMPLATE.read_text("utf-8"))
     data = {
         "ranks": [RANKS[TYPES.index(name)] for name in LETTER_ORDER],
         "games": [_game(one) for one in shown],
     }
-    # The text of a script is not escaped, and `<` must not end it.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return _filled(in_script(data))
+
+
+def in_script(data: Any) -> str:
+    """JSON for a page's script. Its text is not escaped, and `<` must not end it."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _filled(text: str) -> Element:
+    page = fromstring(_TEMPLATE.read_text("utf-8"))
     style, script = board_parts()
     for path, part in (
         (".//script[@id='games']", text),

@@ -1,0 +1,12 @@
+/* Of C's library, what the engine needs in a browser. Noise for searches is none of it. */
+#ifndef SK_PAGE_MATH_H
+#define SK_PAGE_MATH_H
+
+#define NAN (__builtin_nanf(""))
+
+double cos(double x);
+double log(double x);
+double pow(double x, double y);
+double sqrt(double x);
+
+#endif

@@ -1,0 +1,166 @@
+"""The page that needs no match: what its module plays is what the players of Python play."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import runpy
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from running import ROOT
+from stratkit.engine import Batch, Game
+from stratkit.engine.stratego import variant
+from stratkit.errors import InputError, UsageError
+from stratkit.humans.standalone.page import check_players, facts, page, write_page
+from stratkit.match import PLAYERS
+from stratkit.models.flat_weights import flat_network
+from stratkit.models.open_model import open_model
+from stratkit.nets.choice import network_with
+from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.onnx_network import weight_shapes
+from stratkit.players.factory import open_player, post_processed
+from stratkit.players.network import NetworkPlayer
+from stratkit.players.player import Player, Views
+from stratkit.players.registry import parse_player
+from stratkit.players.searching.options import SearchOptions
+from stratkit.players.spec import PlayerSpec
+from stratkit.players.testtime.options import PostProcessing
+
+STANDALONE = ROOT / "stratkit/humans/standalone"
+SEED = 2**63 + 5  # both halves of it count
+
+
+def specs(*players: str) -> list[PlayerSpec]:
+    return [parse_player(text, PLAYERS) for text in players]
+
+
+def played(game: Game, player: Player, number: int) -> list[int]:
+    """The actions of a game of a player against itself."""
+    batch, actions, games = Batch(game, 1), list[int](), np.array([number], np.int64)
+    for side in (0, 1):
+        player.begin(games, np.array([side], np.int8))
+    while batch.actors()[0] >= 0:
+        numbers = np.array([len(actions)], np.int32)
+        seen = batch.actors(), numbers, batch.legal(), batch.observe()
+        chosen = player.act(Views(games, *seen, batch, np.array([0], np.int64)))
+        batch.apply(chosen.actions)
+        actions.append(int(chosen.actions[0]))
+    for side in (0, 1):
+        player.end(games, np.array([side], np.int8))
+    return actions
+
+
+def compared(folder: pathlib.Path, html: str, games: Mapping[int, Sequence[int]]) -> dict[str, Any]:
+    """What the page would have done in these games."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    file, of = folder / "page.html", folder / "games.json"
+    file.write_text(html)
+    all_ = [{"game": game, "actions": list(actions)} for game, actions in games.items()]
+    of.write_text(json.dumps({"seed": str(SEED), "games": all_}))
+    check = pathlib.Path(__file__).with_name("standalone_check.js")
+    command = [node, check, STANDALONE / "module.js", file, of]
+    found: dict[str, Any] = json.loads(subprocess.check_output(command, text=True))
+    return found
+
+
+@pytest.mark.parametrize("keys", ["", "preset=fast,", "temperature=1.5,threshold=.02,quanta=20,"])
+def test_the_page_plays_as_the_command_line_does(keys: str, tmp_path: pathlib.Path) -> None:
+    game, both = Game("barrage", {"max_plies": 70}), specs("human", f"{keys}barrage")
+    contestant = open_player(both[1], game, SEED, 1)
+    games = {number: played(game, contestant.player, number) for number in (0, 2**31 - 1)}
+    write_page(str(tmp_path / "it.html"), both, contestant, game, None, False)
+    found = compared(tmp_path, (tmp_path / "it.html").read_text(), games)
+    assert found["different"] == [] and found["compared"] > 150
+
+
+@pytest.mark.parametrize(
+    ("net", "name", "post"),
+    [
+        ("fromto:8x2", "mini", PostProcessing()),
+        ("fromto:5x1+deployment", "nano", PostProcessing(threshold=0.2)),
+        ("fromto:8x1+mirrored", "micro", PostProcessing(quanta=5, deploy_threshold=0.3)),
+        ("fromto:8x1+mirrored", "mini", PostProcessing(temperature=0.5)),
+    ],
+)
+def test_any_network_and_board(
+    net: str, name: str, post: PostProcessing, tmp_path: pathlib.Path
+) -> None:
+    """Weights are drawn: what a layer has wrong, others do not hide."""
+    game, draws = Game(name), np.random.default_rng(3)
+    sizes = net.partition(":")[2].partition("+")[0].split("x")
+    shapes = weight_shapes(game.shape, *map(int, sizes), with_deployment="+" in net)
+    weights = {
+        layer: draws.normal(0, 0.4, shape).astype(np.float32) for layer, shape in shapes.items()
+    }
+    evaluator = Evaluator(net, network_with(net, game, weights, False), 1)
+    network = NetworkPlayer(evaluator, game, SEED)
+    player = post_processed(network, SearchOptions(), post, 1)
+    games = {number: played(game, player, number) for number in range(4)}
+    flat, own = flat_network(net, weights), variant(name)
+    known = {"game": name, "rules": "", "squares": own.squares, "channels": flat.channels}
+    known |= {"blocks": flat.blocks, "ending": flat.ending}
+    known["processing"] = [
+        post.temperature,
+        *post.processing(deploying=False),
+        *post.processing(deploying=True),
+    ]
+    found = compared(tmp_path, page(known, flat.weights), games)
+    assert found["different"] == [] and found["compared"] > 40
+
+
+def test_a_page_whose_network_is_another_one_says_so(tmp_path: pathlib.Path) -> None:
+    game, both = Game("barrage"), specs("human", "barrage-easy")
+    model = open_model("barrage-easy", None)
+    flat = flat_network(model.net, model.weights)
+    html = page(facts(game, both, "it", None, flat), flat.weights[:-4])
+    with pytest.raises(subprocess.CalledProcessError):
+        compared(tmp_path, html, {})
+
+
+def test_equal_commands_write_equal_pages(tmp_path: pathlib.Path) -> None:
+    game, both = Game("barrage", {"two_squares": 5}), specs("barrage-easy", "human")
+    contestant = open_player(both[0], game, 0, 1)
+    pages = []
+    for name in "ab":
+        size = write_page(str(tmp_path / name), both, contestant, game, 7, False)
+        pages.append((tmp_path / name).read_bytes())
+        assert size == len(pages[-1]) < 1_000_000
+    assert pages[0] == pages[1] and b'"seed":"7","first":1' in pages[0]
+    assert b"two_squares=5" in pages[0] and b"default-src 'none'" in pages[0]
+    with pytest.raises(InputError, match="exists already"):
+        write_page(str(tmp_path / "a"), both, contestant, game, 7, False)
+
+
+@pytest.mark.parametrize(
+    ("players", "game", "why"),
+    [
+        (("human", "human"), "barrage", "for human and one network"),
+        (("human", "heuristic"), "barrage", "for human and one network"),
+        (("barrage", "barrage"), "barrage", "for human and one network"),
+        (("human", "preset=strong,barrage"), "barrage", "only temperature, threshold"),
+        (("human", "per=action,barrage"), "barrage", "only temperature, threshold"),
+        (("human", "memory=on,barrage"), "barrage", "only temperature, threshold"),
+        (("human", "barrage"), "kuhn", "for boards of Stratego, not for kuhn"),
+    ],
+)
+def test_other_players_are_refused(players: tuple[str, str], game: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        check_players(specs(*players), Game(game))
+
+
+def test_the_module_is_made_of_the_sources(tmp_path: pathlib.Path) -> None:
+    """Byte by byte, by the one compiler that makes it."""
+    made = runpy.run_path(str(ROOT / "cengine/page/build.py"))
+    if not made["is_possible"]():
+        pytest.skip("clang 14 and lld 14 are not installed")
+    made["build"](tmp_path / "engine.wasm")
+    same = (tmp_path / "engine.wasm").read_bytes() == (STANDALONE / "engine.wasm").read_bytes()
+    assert same, "make page builds it"
