@@ -107,24 +107,12 @@ def learn(run: Training, game: str, minutes: Sequence[float], stop: threading.Ev
     run.starts += 1
     with open(run.folder / "log", "ab") as log:
         play, train = start(run, game, log)
-        pids = [play.pid, train.pid]
-        written = cpu = 0.0
-        while train.poll() is None and not stop.is_set() and wanted:
-            time.sleep(POLL)
-            cpu = run.cpu + cpu_seconds(pids)
-            while len(wanted) > 1 and cpu >= 60 * wanted[0] and keep(run, wanted[0]):
-                del wanted[0]
-            if wanted and cpu >= 60 * wanted[-1] and checkpoints(run):  # the first may come later
-                break
-            if cpu - written > 5:
-                run.write(written := cpu)
-        failed = train.poll() is not None
-        if not failed:
-            train.send_signal(signal.SIGINT)  # it finishes its step and saves
-        while train.poll() is None:
-            cpu = run.cpu + cpu_seconds(pids)
-            time.sleep(POLL / 10)
-        play.wait()
+        try:
+            cpu, failed = follow(run, play, train, wanted, stop)
+        finally:  # whatever happens, none of them goes on alone
+            for one in (train, play):
+                one.kill()
+                one.wait()
     if failed:
         said = (run.folder / "log").read_text(errors="replace").splitlines()[-3:]
         raise RuntimeError("\n".join([f"{run.folder}: training ended", *said]))
@@ -132,6 +120,36 @@ def learn(run: Training, game: str, minutes: Sequence[float], stop: threading.Ev
         keep(run, wanted[-1])  # and the run's own, from which larger minutes go on
     run.cpu = cpu
     run.write(cpu)
+
+
+def follow(
+    run: Training,
+    play: subprocess.Popen[bytes],
+    train: subprocess.Popen[bytes],
+    wanted: list[float],
+    stop: threading.Event,
+) -> tuple[float, bool]:
+    """Keeps the checkpoints of the `wanted` minutes until the last one, or until `stop`; and ends
+    the run. Its CPU seconds, and whether it had ended by itself."""
+    pids = [play.pid, train.pid]
+    written = cpu = 0.0
+    while train.poll() is None and not stop.is_set() and wanted:
+        time.sleep(POLL)
+        cpu = run.cpu + cpu_seconds(pids)
+        while len(wanted) > 1 and cpu >= 60 * wanted[0] and keep(run, wanted[0]):
+            del wanted[0]
+        if wanted and cpu >= 60 * wanted[-1] and checkpoints(run):  # the first may come later
+            break
+        if cpu - written > 5:
+            run.write(written := cpu)
+    if failed := train.poll() is not None:
+        return cpu, failed
+    train.send_signal(signal.SIGINT)  # it finishes its step and saves
+    while train.poll() is None:
+        cpu = run.cpu + cpu_seconds(pids)
+        time.sleep(POLL / 10)
+    play.wait()
+    return cpu, failed
 
 
 def start(
@@ -480,5 +498,5 @@ if __name__ == "__main__":
         main(sys.argv[1:])
     except KeyboardInterrupt:
         raise SystemExit("learning.py: stopped; the same command goes on") from None
-    except (RuntimeError, StratkitError) as error:
+    except (OSError, RuntimeError, StratkitError) as error:
         raise SystemExit(f"learning.py: {error}") from None

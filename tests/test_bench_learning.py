@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -117,14 +118,42 @@ def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.P
     assert table[0][8:] == [f"against {name}" for name in names]
 
 
-def test_a_wrong_command_line_is_told_in_one_line(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def loaded() -> Any:
+    """The bench as a module."""
     spec = importlib.util.spec_from_file_location("bench_learning", BENCH[1])
     assert spec and spec.loader
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    here = str(tmp_path / "here")
+    return module
+
+
+def test_no_command_of_a_run_that_fails_goes_on(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is gone when the first checkpoint is to be kept."""
+    module, stop = loaded(), threading.Event()
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def start(*_: object) -> list[subprocess.Popen[bytes]]:
+        begun.extend(subprocess.Popen(["sleep", "60"]) for _ in range(2))
+        return begun[-2:]
+
+    def keep(*_: object) -> bool:
+        raise FileNotFoundError(2, "No such file or directory", "0.01.safetensors")
+
+    monkeypatch.setattr(module, "start", start)
+    monkeypatch.setattr(module, "keep", keep)
+    monkeypatch.setattr(module, "cpu_seconds", lambda _: 30.0)
+    run_ = module.Training(module.setting_of("mmd="), 1, tmp_path / "mmd-1")
+    with pytest.raises(FileNotFoundError):
+        module.learn(run_, "kuhn", [0.01, 1.0], stop)
+    assert [one.poll() for one in begun] == [-signal.SIGKILL] * 2
+
+
+def test_a_wrong_command_line_is_told_in_one_line(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, here = loaded(), str(tmp_path / "here")
     minutes = ("--minutes", "1")
     cases = [
         *(

@@ -121,7 +121,10 @@ def export_(source: str, net: str | None, output: str, force: bool) -> None:
     Whatever takes a checkpoint for play takes that FILE. NAME.onnx is for other programs, too: ONNX
     Runtime computes it without stratkit."""
     from stratkit.models.export import export
+    from stratkit.players.registry import KINDS, NETWORK, kind_of
 
+    if not os.path.exists(source) and kind_of(source, KINDS) is not NETWORK:
+        raise InputError("this player has no network", text=source)
     model = export(source, net, output, force)
     say(f"{named(output)}: {model.part} of step {model.step}, {model.game}, net {model.net}")
 

@@ -32,6 +32,7 @@ Vector = npt.NDArray[np.float64]
 EPS = 1e-9  # stands for a probability of 0, whose logarithm there is not
 MAX_WORLDS = 4096
 FIRST_WORLDS = 2  # worlds of the first part of a search with a time limit
+AHEAD = 4  # parts like this one for which worlds are drawn by who waits for it
 BLOCK = 16  # worlds that a belief draws at a time: it weighs few badly, and each call has its cost
 MIN_ROLLOUTS = 16  # rollouts of each move, before one is left out
 PRUNE_RATIO = 1000  # a move is left out that is to get less than this part of the best one's
@@ -205,7 +206,7 @@ class MMDSearch(Search):
                     min(end, worlds) if len(moves) else 0
                     for (worlds, _), moves in zip(budgets, active, strict=True)
                 ]
-                for end in (first + size, first + 2 * size)
+                for end in (first + size, first + AHEAD * size)
             )
             worlds, ahead = pool.at_least(now), functools.partial(pool.at_least, later)
             values = _values(roots, active, worlds, orders, parts, remembered, self, seed, ahead)

@@ -128,6 +128,7 @@ def test_commands_take_it_as_they_take_a_checkpoint(
     ("words", "said"),
     [
         ("nowhere -o a.onnx", "nowhere: no such file or folder"),
+        ("heuristic -o a.onnx", "this player has no network: 'heuristic'"),
         ("own.safetensors -o a.onnx", "own.safetensors: a policy of the net py:mine:Net cannot be"),
         ("belief.safetensors -o a.onnx", "belief.safetensors: a belief network of the net fromto"),
         ("plain.safetensors -o a.onnx", "plain.safetensors: a policy of the net plain:4x1 cannot"),
