@@ -81,6 +81,10 @@ class Kit:
         """Rules of thumb; None: nobody has written any."""
         return None
 
+    def heuristic_called(self, name: str) -> Heuristic | None:
+        """The rules of thumb of this name; None: the game has none."""
+        return self.heuristic if name == "heuristic" else None
+
     def action_names(self) -> npt.NDArray[Any]:
         """What actions are called, str [players + 1, actions]: each player's, and chance's."""
         names = [str(action) for action in range(self.game.actions)]

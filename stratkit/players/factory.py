@@ -213,7 +213,7 @@ def open_random(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestan
 def open_heuristic(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The player by the game's rules of thumb, with a search if one is asked for. `InputError`: the
     game has none."""
-    heuristic = kit_of(game).heuristic
+    heuristic = kit_of(game).heuristic_called(spec.spec)
     if heuristic is None:
         raise InputError(f"{spec.spec} does not play {game.name}", text=spec.text)
     if spec.options or not heuristic.breaks_ties:

@@ -40,7 +40,7 @@ class LevelOptions:
 
 RANDOM = PlayerKind("random", words=("random",), options=SearchOptions, presets=SEARCH_PRESETS)
 HEURISTIC = PlayerKind(
-    "heuristic", words=("heuristic",), options=SearchOptions, presets=SEARCH_PRESETS
+    "heuristic", words=("heuristic", "dumbbot"), options=SearchOptions, presets=SEARCH_PRESETS
 )
 SCRIPTED = PlayerKind("scripted players", words=SCRIPTS, options=ScriptedOptions)
 PYTHON = PlayerKind("classes of your own", prefix=python_class.PYTHON, runs_code=True)

@@ -18,8 +18,10 @@ from stratkit.engine.diplomacy import (
     map_of,
 )
 from stratkit.errors import InputError
+from stratkit.games.diplomacy.dumbbot import DumbBot
 from stratkit.games.diplomacy.heuristic import GreedyBlueprint
 from stratkit.games.diplomacy.orders import parse_order
+from stratkit.games.diplomacy.scored_orders import ScoredOrders
 
 GAME = Game("diplomacy:fva")
 BLUEPRINT = GreedyBlueprint(GAME)
@@ -44,13 +46,13 @@ def seen(batch: Batch) -> np.ndarray:
     return np.ascontiguousarray(batch.observe()[:, GAME.shape[0] :]).view(VIEW)[:, 0]
 
 
-def likely(batch: Batch) -> list[str]:
+def likely(batch: Batch, rules: ScoredOrders = BLUEPRINT) -> list[str]:
     """The most probable order of each unit of the power that acts, until another one acts."""
     map_, found, power = map_of(GAME), [], batch.actors()[0]
     words: list[int] = []
     while batch.actors()[0] == power:
         at = int(seen(batch)["at"][0])
-        policy = BLUEPRINT.evaluate(batch.observe(), batch.legal())[0][0]
+        policy = rules.evaluate(batch.observe(), batch.legal())[0][0]
         assert policy.sum() == pytest.approx(1) and not policy[batch.legal()[0] == 0].any()
         words.append(int(policy.argmax()))
         batch.apply(np.array([words[-1]], np.int32))
@@ -91,11 +93,14 @@ def test_it_supports_an_own_attack() -> None:
     assert likely(batch)[0] == f"RUH {LOCATION + map_.number['BUR']} MUN"
 
 
+@pytest.mark.parametrize("rules", [GreedyBlueprint, DumbBot])
 @pytest.mark.parametrize("name", ["fva", "standard"])
-def test_a_row_has_the_same_policy_alone_and_among_others(name: str) -> None:
+def test_a_row_has_the_same_policy_alone_and_among_others(
+    name: str, rules: type[ScoredOrders]
+) -> None:
     """Rows of games that go by chance and by the rules in turn, of all stages."""
     game, rng = Game(f"diplomacy:{name}"), np.random.default_rng(1)
-    blueprint, batch = GreedyBlueprint(game), Batch(game, 16)
+    blueprint, batch = rules(game), Batch(game, 16)
     kept: list[tuple[np.ndarray, np.ndarray]] = []
     for number in range(240):
         observations, legal = batch.observe(), batch.legal()
@@ -138,3 +143,39 @@ def test_it_beats_chance_and_can_search() -> None:
     tiny = ("--game", "diplomacy:tiny", "-n", 2, "--seed", 1, "-o", "-")
     done = run("match", rm, "heuristic", *tiny)
     assert done.status == 0 and "depth=0" in done.out
+
+
+def test_dumbbot_takes_centres_and_builds() -> None:
+    dumbbot = DumbBot(GAME)
+    batch = play(
+        ["A BUD - RUM", "F TRI - VEN", "A VIE - TYR", "F BRE - MAO", "A MAR - SPA", "A PAR - PIC"]
+    )
+    austria, france = likely(batch, dumbbot), likely(batch, dumbbot)
+    assert {"TYR 1 MUN", "VEN 0"} <= set(austria)
+    assert {"MAO 1 POR", "PIC 1 BEL", "SPA 0"} <= set(france)
+    assert sorted(order.split()[1] for order in likely(batch, dumbbot)) == ["8", "8", "8"]  # armies
+    homes = [order.split()[-1] for order in likely(batch, dumbbot)]
+    assert sorted(homes) == ["BRE", "MAR", "PAR"]
+    assert len(likely(batch, dumbbot)) == len(likely(batch, dumbbot)) == 6
+
+
+def test_dumbbot_beats_chance_and_refuses_other_games() -> None:
+    match = ("match", "dumbbot", "random", "--seed", 1, "-o", "-")
+    done = run(*match, "--game", "diplomacy:fva", "-n", 4)
+    assert done.status == 0 and "dumbbot - random: +4 =0 -0" in done.err
+    done = run(*match, "--game", "mini", "-n", 2)
+    assert done.status == 1 and "dumbbot does not play mini" in done.err
+
+
+def test_dumbbot_supports_an_own_unit_where_an_enemy_may_be_as_strong() -> None:
+    austria = ["A BUD - GAL", "F TRI - ALB", "A VIE - TYR", "A GAL - RUM", "F ALB - GRE"]
+    france = ["F BRE - MAO", "A MAR - GAS", "A PAR - BUR", "A BUR - RUH", "A GAS - BUR"]
+    map_, chances = map_of(GAME), []
+    for order in ([HOLD], [MOVE, LOCATION + map_.number["MUN"]]):
+        batch = play([*austria, "A TYR - MUN", *france, "F MAO - POR"])
+        while (place := map_.locations[seen(batch)["at"][0]]) != "RUH":
+            for action in order if place == "BUR" else [HOLD]:
+                batch.apply(np.array([action], np.int32))
+        batch_policy = DumbBot(GAME).policy(batch.observe(), batch.legal())[0]
+        chances.append(batch_policy[SUPPORT_MOVE] / batch_policy[HOLD])
+    assert chances[0] < 1e-6 and chances[1] > 1  # of the same place, Munich against Ruhr

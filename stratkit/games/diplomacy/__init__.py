@@ -1,9 +1,11 @@
 """What Diplomacy adds to what all games share.
 
-kit.py        its kit
-orders.py     orders, units and phases as text
-games.py      whole games as JSON
-saved.py      the JSON of other programs
-svg.py        pictures
-heuristic.py  rules of thumb
+kit.py            its kit
+orders.py         orders, units and phases as text
+games.py          whole games as JSON
+saved.py          the JSON of other programs
+svg.py            pictures
+scored_orders.py  rules of thumb that weigh whole orders
+heuristic.py      of these: the nearest centres
+dumbbot.py        of these: the value of provinces
 """

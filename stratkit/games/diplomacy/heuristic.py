@@ -11,12 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Float32s, Float64s, Int64s
+from stratkit.arrays import Bools, Float64s, Int64s
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import (
     ADJUSTMENTS,
-    ASK_VERB,
-    ASK_WHITHER,
     BUILD_ARMY,
     BUILD_FLEET,
     COAST,
@@ -35,12 +33,9 @@ from stratkit.engine.diplomacy import (
     SUPPORT_MOVE,
     VERBS,
     VIA,
-    map_of,
-    views_of,
 )
-from stratkit.games.heuristic import Heuristic
+from stratkit.games.diplomacy.scored_orders import FAR, ScoredOrders
 
-FAR = 20  # more moves than any way has
 TEMPERATURE = 0.05  # of the softmax of scores
 GUARD = 0.5  # what a centre of one's own is worth that an enemy is next to
 
@@ -72,15 +67,12 @@ class _Sight(NamedTuple):
     chance: Float64s
 
 
-class GreedyBlueprint(Heuristic):
-    """The policy of `game`, Diplomacy on any map: a softmax of the scores of orders. A position is
-    worth the squares of centres, those counted that a unit stands on."""
+class GreedyBlueprint(ScoredOrders):
+    """The policy of `game`, Diplomacy on any map: a softmax of the scores of orders."""
 
     def __init__(self, game: Game) -> None:
-        self.game, self.map = game, map_of(game)
+        super().__init__(game)
         map_, n = self.map, len(self.map.locations)
-        self.parent = map_.parent.astype(int)
-        self.centres = np.flatnonzero(map_.centre != NONE)
         over_sea = (map_.army | map_.fleet)[: map_.provinces, : map_.provinces]
         land = _distances(np.where(map_.army, 1, np.where(_padded(over_sea, n), 3, FAR)))
         sea = _distances(np.where(map_.fleet, 1, FAR))
@@ -88,53 +80,13 @@ class GreedyBlueprint(Heuristic):
         moves = np.stack([self._to_centres(land), self._to_centres(sea)])
         self.reached = np.stack([_FALL[moves], _SPRING[moves]])  # [spring, type, location, centre]
         self.near = map_.near.astype(np.float32)  # products of floats are the fast ones
-        self.coasts = np.array([(c + c[:1] * 3)[:4] for c in map_.coasts])
 
     def _to_centres(self, distances: Int64s) -> Int64s:
         found = np.stack([distances[:, self.map.coasts[c]].min(1) for c in self.centres], axis=1)
         return np.asarray(np.minimum(found, FAR))
 
-    def values(self, observations: Bytes) -> Float32s:
-        views = self._views(observations)
-        held = np.zeros((len(views), len(self.map.powers)))
-        owner = views["position"]["owner"]
-        unit = views["position"]["unit"][:, self.centres].astype(int)
-        by = np.where(
-            unit > 0, unit & POWER, owner[:, self.map.centre[self.centres]].astype(int) - 1
-        )
-        for power in range(held.shape[1]):
-            held[:, power] = (by == power).sum(1)
-        squares = held**2
-        share = squares / np.maximum(squares.sum(1, keepdims=True), 1)
-        own = share[np.arange(len(views)), views["power"]]
-        return np.asarray(2 * own - 1 if held.shape[1] == 2 else own, np.float32)
-
-    def _views(self, observations: Bytes) -> np.ndarray:
-        return views_of(self.game, observations)
-
-    def policy(self, observations: Bytes, legal: Bytes) -> Float32s:
-        views = self._views(observations)
-        rows, orders = self._orders(views)
-        stage = views["stage"][rows].astype(int)
-        asked = orders[np.arange(len(orders)), stage] + len(VERBS) * (stage != ASK_VERB)
-        weights = np.exp(self._scores(views, rows, orders) / TEMPERATURE)  # a score is small
-        shares = np.bincount(rows * legal.shape[1] + asked, weights, minlength=legal.size)
-        shares = shares.reshape(legal.shape) * legal
-        return np.asarray(shares / shares.sum(1, keepdims=True), np.float32)
-
-    def _orders(self, views: np.ndarray) -> tuple[Int64s, Int64s]:
-        """The rows, int64 [m], and the orders, int64 [m, 3], that fit what each chose so far."""
-        position = np.ascontiguousarray(views["position"])
-        orders, counts = self.map.legal_of_each(position, np.ascontiguousarray(views["at"]))
-        # The map lists no hold in adjustments; `legal` says where the game allows one.
-        (kept,) = np.nonzero((position["phase"] == ADJUSTMENTS) & (views["stage"] == ASK_VERB))
-        rows = np.concatenate([np.repeat(np.arange(len(views)), counts), kept])
-        holds = np.tile(np.array([HOLD, NONE, NONE]), (len(kept), 1))
-        orders = np.concatenate([orders, holds])
-        stage = views["stage"][rows]
-        fits = (stage == ASK_VERB) | (orders[:, 0] == views["verb"][rows])
-        fits &= (stage != ASK_WHITHER) | (orders[:, 1] == views["whom"][rows])
-        return rows[fits], orders[fits]
+    def log_weights(self, views: np.ndarray, rows: Int64s, orders: Int64s) -> Float64s:
+        return self._scores(views, rows, orders) / TEMPERATURE  # a score is small
 
     def _scores(self, views: np.ndarray, rows: Int64s, orders: Int64s) -> Float64s:
         """float64 [m]: what each order of the province that its row is asked for is worth."""

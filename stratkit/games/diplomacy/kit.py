@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from stratkit.engine.diplomacy import map_of
+from stratkit.games.diplomacy.dumbbot import DumbBot
 from stratkit.games.diplomacy.heuristic import GreedyBlueprint
+from stratkit.games.heuristic import Heuristic
 from stratkit.games.kit import Kit, Notation
 
 
@@ -19,3 +21,6 @@ class DiplomacyKit(Kit):
     @property
     def heuristic(self) -> GreedyBlueprint:
         return GreedyBlueprint(self.game)
+
+    def heuristic_called(self, name: str) -> Heuristic | None:
+        return DumbBot(self.game) if name == "dumbbot" else super().heuristic_called(name)
