@@ -1,5 +1,5 @@
 """Settings that go with a kind of network, by algorithm: they replace the defaults of
-`stratkit.learn.config`."""
+`stratkit.learn.config`. Those of a game, by its name up to a colon, replace some of an mlp's."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "average_rate": 0.0003,
         "chunk": 1 << 20,
     },
+    "kuhn": {"batch": 1024},
+    "leduc": {"batch": 2048, "lr": 5e-3, "eta": 0.5, "sizes": (1000,)},
 }
 
 # That of mlp was chosen on a small card game. On boards the batches, rates and chunks are R-NaD's.
@@ -84,8 +86,11 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "eta_power": 0.5,
         "advantage_lambda": 1.0,
         "value_lambda": 1.0,
+        "average_rate": 1e-5,
         "chunk": 1 << 20,
     },
+    "kuhn": {"batch": 1024},
+    "leduc": {"batch": 1024, "eta_power": 0.75},
 }
 
 # 400 games of Leduc poker are 1,024 decisions of each player, the paper's batch.
@@ -95,6 +100,7 @@ PPO_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
     "paper": {"lr": 1e-4},
     "mlp": {"batch": 400, "chunk": 1 << 20},
+    "kuhn": {"batch": 900},
 }
 
 _BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}
