@@ -90,7 +90,7 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "chunk": 1 << 20,
     },
     "kuhn": {"batch": 1024},
-    "leduc": {"batch": 1024, "eta_power": 0.75},
+    "leduc": {"batch": 4096},
 }
 
 # 400 games of Leduc poker are 1,024 decisions of each player, the paper's batch.
