@@ -551,7 +551,7 @@ class AlgorithmKind(NamedTuple):
     """An entry of `ALGORITHMS`.
 
     config   its hyper-parameters
-    presets  settings by the kind of network, which replace the defaults, or by game
+    presets  settings by the kind of network, which replace the defaults
     module   where the class is that implements it
     name     of that class, a `learn.algorithm.Algorithm`
     batches  what it learns from

@@ -1,5 +1,5 @@
 """Settings that go with a kind of network, by algorithm: they replace the defaults of
-`stratkit.learn.config`. Those of a game, by its name up to a colon, replace some of an mlp's."""
+`stratkit.learn.config`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
     "paper": {},
     "mlp": {
-        "batch": 256,
+        "batch": 1024,
         "lr": 3e-3,
         "sizes": (500,),
         "repeats": (1,),
@@ -42,8 +42,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "average_rate": 0.0003,
         "chunk": 1 << 20,
     },
-    "kuhn": {"batch": 1024},
-    "leduc": {"batch": 2048, "lr": 5e-3, "eta": 0.5, "sizes": (1000,)},
 }
 
 # That of mlp was chosen on a small card game. On boards the batches, rates and chunks are R-NaD's.
@@ -79,7 +77,7 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "chunk": 16384,
     },
     "mlp": {
-        "batch": 256,
+        "batch": 1024,
         "lr": 1e-2,
         "lr_power": 1.0,
         "eta": 0.1,
@@ -89,8 +87,6 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "average_rate": 1e-5,
         "chunk": 1 << 20,
     },
-    "kuhn": {"batch": 1024},
-    "leduc": {"batch": 4096},
 }
 
 # 400 games of Leduc poker are 1,024 decisions of each player, the paper's batch.
@@ -100,7 +96,6 @@ PPO_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "small": {"batch": 64, "lr": 5e-4, "chunk": 2048},
     "paper": {"lr": 1e-4},
     "mlp": {"batch": 400, "chunk": 1 << 20},
-    "kuhn": {"batch": 900},
 }
 
 _BELIEF_SMALL = {"batch": 32, "lr": 1e-2, "b1": 0.9, "grad_norm": 1.0}

@@ -1,8 +1,8 @@
 """What `train` and `finetune` are asked for, and the settings that follow from it.
 
 Precedence of settings: options of the command line, then the configuration file, then what a
-resumed run has stored, or else the presets of game and network, then the defaults. This module
-imports neither torch nor numpy: the command line is checked before they are loaded.
+resumed run has stored, or else the preset of the network, then the defaults. This module imports
+neither torch nor numpy: the command line is checked before they are loaded.
 """
 
 from __future__ import annotations
@@ -103,11 +103,13 @@ class Request:
         """The settings that the user gives; options count more than the file."""
         return {**(self.settings or {}), **(self.options or {})}
 
-    def resolve(self, net: str, stored: Mapping[str, Any], algorithm: str, game: str) -> Settings:
+    def resolve(
+        self, net: str, stored: Mapping[str, Any], algorithm: str, device: str = "cpu"
+    ) -> Settings:
         """The settings of the run, as by `resolve`. `UsageError`: they do not go together."""
         with of_command_line():
             layers = self.settings or {}, self.options or {}
-            return resolve(net, stored, *layers, algorithm, self.device, game)
+            return resolve(net, stored, *layers, algorithm, device)
 
 
 @contextlib.contextmanager
@@ -195,15 +197,14 @@ def resolve(
     options: Mapping[str, Any],
     algorithm: str = RNAD,
     device: str = "cpu",
-    game: str = "",
 ) -> Settings:
-    """The settings of a run of `net` in a game, from what a resumed run has `stored`, the file, the
-    options. Without any seed, the system gives one. A GPU, most of which float32 would not use,
-    computes in bfloat16, and as much at a time as its memory holds.
+    """The settings of a run of `net`, from what a resumed run has `stored`, the file, the options.
+    Without any seed, the system gives one. A GPU, most of which float32 would not use, computes in
+    bfloat16, and as much at a time as its memory holds.
 
     A setting that an older version did not store did not exist: the default is what it did.
     """
-    values = _merged(net, stored, {**file, **options}, algorithm, device, game)
+    values = _merged(net, stored, {**file, **options}, algorithm, device)
     run = {one.name for one in fields(RunConfig)}
     of_run = RunConfig(**{name: value for name, value in values.items() if name in run})
     others = {name: value for name, value in values.items() if name not in run}
@@ -220,7 +221,6 @@ def _merged(
     given: Mapping[str, Any],
     algorithm: str,
     device: str = "cpu",
-    game: str = "",
 ) -> dict[str, Any]:
     """The settings by name. Without a network, those that a preset may have are missing if they are
     not given. `InputError`: an unknown one, or some do not go together."""
@@ -232,9 +232,7 @@ def _merged(
         for preset in entry.presets.values():
             values = {name: value for name, value in values.items() if name not in preset}
     else:
-        kind = preset_of(net, entry.presets)
-        of_game = entry.presets.get(game.partition(":")[0], {}) if kind == "mlp" else {}
-        preset = {**entry.presets.get(kind, {}), **of_game}
+        preset = entry.presets.get(preset_of(net, entry.presets), {})
         on_device = {name: one for name, one in _ON_DEVICE[device].items() if name in known}
         values |= stored or {**preset, **on_device}
     values |= given

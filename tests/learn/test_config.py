@@ -62,19 +62,6 @@ def test_later_sources_win() -> None:
     assert resolve("paper", {}, {}, {"seed": 0}) == Settings("rnad", RunConfig(), RNaDConfig())
 
 
-def test_a_game_has_a_preset_of_an_mlp() -> None:
-    """Of all its variants; another network, what is stored and what is given replace it."""
-    for name in ("leduc", "leduc:13x4"):
-        settings = rnad(resolve("mlp:8+critic", {}, {}, {}, game=name))
-        assert (settings.eta, settings.target_rate) == (0.5, PRESETS["mlp"]["target_rate"])
-    of_kuhn, of_mlp = (resolve("mlp", {}, {}, {}, "mmd", game=name) for name in ("kuhn", "hex:3"))
-    assert of_kuhn.run.batch > of_mlp.run.batch and of_kuhn.hyper == of_mlp.hyper
-    assert resolve("mlp", {}, {}, {"batch": 7}, "mmd", game="kuhn").run.batch == 7
-    stored = of_mlp.to_json()
-    assert resolve("mlp", stored, {}, {}, "mmd", game="kuhn").run.batch == of_mlp.run.batch
-    assert resolve("plain", {}, {}, {}, game="kuhn").run.batch == PRESETS["plain"]["batch"]
-
-
 def test_settings_of_run_and_algorithm_have_different_names() -> None:
     kinds = RunConfig, RNaDConfig, MMDConfig, BeliefConfig, ReBeLConfig, AlphaZeConfig, NashPGConfig
     run, rnad, mmd, *others = ({one.name for one in fields(kind)} for kind in kinds)
@@ -194,4 +181,4 @@ def test_help_tells_the_defaults() -> None:
     for name in all_fields():  # each algorithm that has a setting is named, or all of them have it
         having = {one for one in ALGORITHMS if name in fields_of(one)}
         assert having == set(ALGORITHMS) or having <= set(re.findall(r"\w+", help_of(name)))
-    assert help_of("eta", ("rnad",)).endswith("(default: 0.2; plain 0.1, tiny 0.1, leduc 0.5)")
+    assert help_of("eta", ("rnad",)).endswith("(default: 0.2; plain 0.1, tiny 0.1)")
