@@ -34,7 +34,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
     "paper": {},
     "mlp": {
-        "batch": 256,
+        "batch": 1024,
         "lr": 3e-3,
         "sizes": (500,),
         "repeats": (1,),
@@ -77,13 +77,14 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "chunk": 16384,
     },
     "mlp": {
-        "batch": 256,
+        "batch": 1024,
         "lr": 1e-2,
         "lr_power": 1.0,
         "eta": 0.1,
         "eta_power": 0.5,
         "advantage_lambda": 1.0,
         "value_lambda": 1.0,
+        "average_rate": 1e-5,
         "chunk": 1 << 20,
     },
 }

@@ -199,9 +199,15 @@ class Actor:
     def _back_pressure(self, follower: Follower) -> BackPressure:
         """Also sets the slots. Episodes are delivered in order, so a long game holds back those
         behind it: a `max_ahead` of about four times the slots keeps them filled."""
-        from stratkit.play.backpressure import BackPressure, FolderBackPressure, periods_ahead
+        from stratkit.play.backpressure import (
+            PERIODS_AHEAD,
+            BackPressure,
+            FolderBackPressure,
+            periods_ahead,
+        )
 
-        options, periods = self.options, periods_ahead(self.game)
+        options = self.options
+        periods = PERIODS_AHEAD if any(options.opponents) else periods_ahead(self.game)
         ahead = options.max_ahead or periods * follower.period
         alone = options.max_ahead is None and periods == 1  # no game waits for older ones
         slots = options.slots or min(MAX_SLOTS, max(1, ahead if alone else ahead // 4))

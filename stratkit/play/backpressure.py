@@ -20,7 +20,7 @@ INTERVAL = 0.05  # seconds from one look at a folder to the next, at least
 def periods_ahead(game: Game) -> int:
     """How many periods of the learner self-play may be ahead, unless told otherwise. Where a game
     is small, and so its observation a vector, it is played by the newest policy alone: older games
-    keep the learner from its equilibrium."""
+    keep the learner from its equilibrium. (Against frozen players nobody looks for one.)"""
     return PERIODS_AHEAD if len(game.shape) == 3 else 1
 
 

@@ -27,6 +27,7 @@ from stratkit.play.backpressure import (
 from stratkit.play.follower import Follower
 from stratkit.play.options import SelfplayOptions
 from stratkit.play.seating import Seating, Seatings
+from stratkit.players.registry import parse_player
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
@@ -77,13 +78,17 @@ def test_how_far_ahead_follows_a_learner_that_is_started_again(tmp_path: pathlib
 
 
 def test_small_games_are_played_by_the_newest_policy(tmp_path: pathlib.Path) -> None:
-    """One period, all of which is played at a time; boards have eight."""
+    """One period, all of which is played at a time; boards, and frozen opponents, have eight."""
     assert [periods_ahead(Game(name)) for name in ("kuhn", "dark_hex:2", "nano")] == [1, 1, 8]
-    for name, wanted in (("kuhn", (4, 4)), ("nano", (32, 8))):
-        (tmp_path / name).mkdir()
+    frozen = (parse_player("random"),)
+    for name, met, wanted in (
+        ("kuhn", (), (4, 4)), ("kuhn", (None,), (4, 4)), ("kuhn", frozen, (32, 8)),
+        ("nano", (), (32, 8)),
+    ):  # fmt: skip
+        (tmp_path / name).mkdir(exist_ok=True)
         publish(tmp_path / name, name)
         options = {"game": name, "follow": True, "policy": str(tmp_path / name), "seed": 1}
-        given = SelfplayOptions(**options, open=None, device="cpu")
+        given = SelfplayOptions(**options, open=None, device="cpu", opponents=met)
         actor = Actor(given, print, print)
         assert actor.follower is not None and actor.follower.refresh()
         pressure = actor._back_pressure(actor.follower)
