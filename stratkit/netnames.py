@@ -1,9 +1,9 @@
 """The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`,
-`rise:CHANNELSxBLOCKS`, `graph:CHANNELSxBLOCKS` of Diplomacy's maps, `tiny`, `small`, `paper`,
-`mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and `py:MODULE:CLASS` for a
-network of the user's own. Behind that of a board's network, `+deployment` adds one of its own for
-the deployment; `+mirrored` does too, and reflects the board where the own flag stands on the left.
-Behind that of an mlp, `+critic` gives the value layers of its own.
+`rise:CHANNELSxBLOCKS`, `alphaze:CHANNELSxBLOCKS`, `graph:CHANNELSxBLOCKS` of Diplomacy's maps,
+`tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and
+`py:MODULE:CLASS` for a network of the user's own. Behind that of a board's network, `+deployment`
+adds one of its own for the deployment; `+mirrored` does too, and reflects the board where the own
+flag stands on the left. Behind that of an mlp, `+critic` gives the value layers of its own.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -21,9 +21,9 @@ from collections.abc import Container, Sequence
 from stratkit.errors import InputError, nearest_or_all, shown
 from stratkit.python_class import PYTHON, check_python_name
 
-NETS = ("plain", "fromto", "rise", "graph", "tiny", "small", "paper", "mlp", "pbs")
+NETS = ("plain", "fromto", "rise", "alphaze", "graph", "tiny", "small", "paper", "mlp", "pbs")
 # The defaults of those that are sized by channels and blocks.
-SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "graph": "32x3"}
+SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "alphaze": "256x13", "graph": "32x3"}
 LAYERED = {"mlp": (256, 256), "pbs": (128, 128)}  # by the widths of layers; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
 CRITIC = "+critic"  # ends the name of an mlp whose value has layers of its own
@@ -105,7 +105,7 @@ def keeps_ending(net: str, later: str) -> bool:
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
-    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto`, `rise` and `graph`."""
+    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of the other `SIZED`."""
     kind, _, sizes = net.partition(":")
     channels, _, blocks = (sizes or SIZED[kind]).partition("x")
     return int(channels), int(blocks)
@@ -121,10 +121,10 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
 
 
 def preset_of(net: str, presets: Container[str]) -> str:
-    """The kind of network whose preset this one has: `fromto`, `rise`, `graph`, and one of the
-    user's own, have that of `plain` where `presets` has none of theirs."""
+    """The kind of network whose preset this one has: `fromto`, `rise`, `alphaze`, `graph`, and one
+    of the user's own, have that of `plain` where `presets` has none of theirs."""
     kind = _without_critic(without_ending(net)).partition(":")[0]
-    like_plain = kind in ("fromto", "rise", "graph", "py") and kind not in presets
+    like_plain = kind in ("fromto", "rise", "alphaze", "graph", "py") and kind not in presets
     return "plain" if like_plain else kind
 
 

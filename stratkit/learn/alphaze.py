@@ -79,6 +79,10 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
     def decay(self) -> float:
         return self.config.decay
 
+    @property
+    def momentum(self) -> float:
+        return self.config.momentum
+
     def untrained(self, game: Game, seed: int) -> Network:
         """`InputError`: the game has no hidden pieces that could be seen."""
         if self.config.face_up and not game.shows_face_up:

@@ -20,6 +20,7 @@ from stratkit.netnames import (
     is_allowed,
     without_ending,
 )
+from stratkit.nets.alphaze import AlphaZeNet
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
 from stratkit.nets.graph import GraphNet
@@ -73,6 +74,12 @@ def _build(net: str, game: Game) -> Network:
         except (Exception, SystemExit) as error:
             raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
+    if net.startswith("alphaze"):
+        if len(shape) != 3:
+            raise InputError(
+                f"its planes are those of boards of Stratego, not of {game.name}", text=net
+            )
+        return AlphaZeNet((shape[0], shape[1], shape[2]), *channels_and_blocks(net))
     if net.startswith("rise") and game.board and (len(shape) == 3 or sees_stones(game)):
         return Rise(shape, game.board, *channels_and_blocks(net))
     if net.startswith("graph"):
