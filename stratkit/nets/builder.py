@@ -12,6 +12,7 @@ from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
     CRITIC,
+    EQUATION_6,
     MIRRORED,
     channels_and_blocks,
     check_net,
@@ -91,8 +92,9 @@ def _build(net: str, game: Game) -> Network:
         return MLP(shape, actions, sizes, net.endswith(CRITIC))
     if len(shape) == 3 and not sizes:
         board = (shape[0], shape[1], shape[2])
-        if net in U_NETS:
-            return UNet(board, U_NETS[net])
+        size = U_NETS.get(net.removesuffix(EQUATION_6))
+        if size:
+            return UNet(board, size, as_written=net.endswith(EQUATION_6))
         if net.startswith("fromto"):
             return FromTo(board, *channels_and_blocks(net))
         return PlainNet(board, *channels_and_blocks(net))
