@@ -86,7 +86,7 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
     def untrained(self, game: Game, seed: int) -> Network:
         """`InputError`: the game has no hidden pieces that could be seen."""
         if self.config.face_up and not game.shows_face_up:
-            raise InputError("sees=world is for Stratego on boards", text=game.name)
+            raise InputError("sees=world: no pieces or stones to show face up", text=game.name)
         return super().untrained(game, seed)
 
     def learning_rate(self, step: int) -> float:

@@ -56,4 +56,4 @@ def test_another_game_is_refused_in_one_line(game: str, tmp_path: pathlib.Path) 
     words = ("--game", game, "--out", tmp_path / "x", "--config", PAPER)
     refused = run("train", tmp_path, *words)
     assert refused.status == 1 and refused.err.count("\n") == 1, refused.err
-    assert "for Stratego on boards" in refused.err
+    assert "face up" in refused.err or "boards of Stratego" in refused.err

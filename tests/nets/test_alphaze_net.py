@@ -10,7 +10,7 @@ import torch
 
 from nets.drawn import drawn
 from nets.test_whole_moves import moves_of, one_by_one
-from stratkit.engine import Batch, Game, face_up, hidden_types, sample
+from stratkit.engine import Batch, Game, hidden_types, sample
 from stratkit.engine.stratego import NO_PIECE, TYPES, free_game
 from stratkit.errors import InputError
 from stratkit.nets import build
@@ -68,7 +68,7 @@ def test_the_planes_are_those_of_the_paper() -> None:
     game = Game("mini")
     batch = played(game, 8, 20)
     network, types = build(NET, game, 1), hidden_types(batch)
-    for seen in (batch.observe(), face_up(batch.observe(), types)):
+    for seen in (batch.observe(), batch.observe(face_up=True)):
         planes = network.prepare(torch.from_numpy(seen)).planes
         assert planes.shape == (batch.size, SEEN, 6, 6)
         own, enemy, mine, theirs, empty, lakes, turn = planes.split([12, 12, 1, 1, 1, 1, 1], 1)
