@@ -111,6 +111,17 @@ void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *pac
     sk_pool_run(batch->pool, view_rows, &job, batch->size, SK_ROWS_AT_A_TIME);
 }
 
+void sk_batch_face_up(const sk_batch *batch, uint8_t *packed)
+{
+    const sk_game *game = batch->game;
+    assert(game->ops->face_up);
+    for (int32_t row = 0; row < batch->size; row++, packed += game->is.observation_bytes) {
+        const void *state = sk_batch_state(batch, row);
+        if (game->ops->actor(game, state) >= 0)
+            game->ops->face_up(game, state, packed);
+    }
+}
+
 typedef struct {
     sk_batch *batch;
     const int32_t *actions;

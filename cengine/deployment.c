@@ -2,13 +2,14 @@
  * the square. */
 #include "stratego.h"
 
-/* The empty squares of the side's own deployment ranks. */
+/* The empty squares of the side's own deployment ranks; where lakes meet the sides otherwise, those
+ * that both sides have. */
 sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state)
 {
     sk_bits zone = (bit(game->zone) - 1) & ~(sk_bits)0;
     if (state->side == BLUE)
         zone <<= game->squares - game->zone;
-    return zone & game->board & ~state->pieces[state->side];
+    return zone & game->places & ~state->pieces[state->side];
 }
 
 void stratego_put_piece(stratego_state *state, int square, uint8_t cell)

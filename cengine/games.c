@@ -45,15 +45,15 @@ const char *sk_game_name(int32_t index)
 
 sk_game *sk_game_open(const char *name, const char *rules, char *error, size_t error_size)
 {
-    if (stratego_variant_named(name))
-        return stratego_open(name, rules, error, error_size);
     const char *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) + 1 : strlen(name);
+    if (stratego_variant_named(name, strcspn(name, ":")))
+        return stratego_open(name, rules, error, error_size);
     for (size_t i = 0; i < sizeof small_games / sizeof *small_games; i++)
         if (strlen(small_games[i].name) == length
             && strncmp(small_games[i].name, name, length) == 0)
             return small_games[i].open(colon ? colon + 1 : NULL, rules, error, error_size);
-    snprintf(error, error_size, "unknown game");
+    snprintf(error, error_size, colon ? "this game has no parameter" : "unknown game");
     return NULL;
 }
 

@@ -6,6 +6,8 @@
  * board's network and the division of a move into two actions, and must come to the same value:
  * that is what it is for.
  */
+#include <string.h>
+
 #include "games.h"
 #include "observation.h"
 #include "small.h"
@@ -123,7 +125,7 @@ static int is_small(const stratego *board, char *error, size_t error_size)
 
 sk_game *sk_open_moves(const char *parameter, const char *rules, char *error, size_t error_size)
 {
-    if (!stratego_variant_named(parameter)) {
+    if (!stratego_variant_named(parameter, strlen(parameter))) {
         snprintf(error, error_size, "a variant of Stratego, as in moves:nano");
         return NULL;
     }

@@ -14,8 +14,8 @@
 #include "phantom.h"
 
 /* What the acting player sees: whose turn it is (one-hot), then for every cell two bytes: an own
- * stone, an enemy stone. */
-enum { SEES_PLAYER = 0, SEES_CELLS = 2 };
+ * stone, an enemy stone. Face up, a stone that is hidden from the player has another number. */
+enum { SEES_PLAYER = 0, SEES_CELLS = 2, HIDDEN_STONE = 2 };
 
 static void reset(const sk_game *game, void *block)
 {
@@ -91,6 +91,15 @@ static void observe(const sk_game *game, const void *block, uint8_t *packed)
             packed[SEES_CELLS + 2 * cell + (state->owner[cell] != player)] = 1;
 }
 
+static void face_up(const sk_game *game, const void *block, uint8_t *packed)
+{
+    const phantom_state *state = block;
+    int player = actor(game, block);
+    for (int cell = 0; cell < as_phantom(game)->cells; cell++)
+        if (state->owner[cell] == !player && !state->seen[player][cell])
+            packed[SEES_CELLS + 2 * cell + 1] = HIDDEN_STONE;
+}
+
 static const char *redeal(const sk_game *base, void *state, philox_draws *draws)
 {
     const phantom *game = as_phantom(base);
@@ -122,7 +131,7 @@ static int32_t number(const sk_game *game, const void *block)
     return 2 * own + player;
 }
 
-static const sk_ops ops = {SMALL_GAME, .number = number};
+static const sk_ops ops = {SMALL_GAME, .number = number, .face_up = face_up};
 
 int sk_is_phantom(const sk_game *game) { return game->ops == &ops; }
 

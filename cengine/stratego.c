@@ -193,7 +193,7 @@ static void draw_lines(stratego *game)
 
 static void lay_out(stratego *game)
 {
-    const sk_variant *variant = game->variant;
+    const sk_variant *variant = &game->variant;
     game->width = variant->width;
     game->height = variant->height;
     game->squares = variant->width * variant->height;
@@ -205,6 +205,8 @@ static void lay_out(stratego *game)
     stratego_variant_lakes(variant, &lakes);
     for (int i = 0; i < game->squares; i++) {
         game->board |= has(lakes, i) ? 0 : bit(i);
+        int turned = has(lakes, game->squares - 1 - i);
+        game->places |= has(lakes, i) || turned ? 0 : bit(i);
         game->not_first |= i % game->width != 0 ? bit(i) : 0;
         game->not_last |= i % game->width != game->width - 1 ? bit(i) : 0;
     }
@@ -248,17 +250,21 @@ static int chases_fit(const stratego_rules *rules, char *error, size_t error_siz
 
 sk_game *stratego_open(const char *name, const char *rules, char *error, size_t error_size)
 {
-    const sk_variant *variant = stratego_variant_named(name);
     stratego *game = calloc(1, sizeof *game);
     if (!game) {
         snprintf(error, error_size, "out of memory");
         return NULL;
     }
-    game->variant = variant;
+    const char *wrong = stratego_variant_read(name, &game->variant, game->lakes);
+    if (wrong) {
+        snprintf(error, error_size, "%s", wrong);
+        free(game);
+        return NULL;
+    }
     game->rules = (stratego_rules){.two_squares = 3,
                                    .more_squares = 1,
-                                   .max_plies = variant->max_plies,
-                                   .max_no_attack = variant->max_no_attack};
+                                   .max_plies = game->variant.max_plies,
+                                   .max_no_attack = game->variant.max_no_attack};
     /* Ply counts travel as 16-bit numbers, in observations and in start positions. */
     const rule_slot slots[] = {{"two_squares", &game->rules.two_squares, 0, 255},
                                {"more_squares", &game->rules.more_squares, 0, 1},

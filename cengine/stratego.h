@@ -30,6 +30,7 @@ enum {
     UNKNOWN = 15
 };
 
+enum { LAKES_ROOM = 300 }; /* for the names of 100 squares */
 enum { MAX_SQUARES = 100, MAX_SIDE = 10, NO_SQUARE = 255, NO_ATTACK = 255 };
 
 /* ---- Cells: one byte a square ---- */
@@ -66,13 +67,15 @@ typedef struct {
 typedef struct {
     sk_game base;
     sk_ops ops;
-    const sk_variant *variant;
+    sk_variant variant;
+    char lakes[LAKES_ROOM]; /* of the variant, if they are not the row's */
     stratego_rules rules;
     int width, height, squares;
     int zone;                    /* squares of one side's deployment ranks */
     int pieces;                  /* of one side */
     uint8_t order[MAX_SQUARES];  /* types in the order in which they are placed */
     sk_bits board;               /* all squares but the lakes */
+    sk_bits places;              /* those that are no lake of the other side's frame, either */
     sk_bits not_first, not_last; /* all squares but those of the first or last file */
     uint8_t file[MAX_SQUARES], rank[MAX_SQUARES];
     sk_bits beside[MAX_SQUARES];           /* the neighbours of each square, without lakes */
@@ -168,7 +171,11 @@ static inline int framed(const stratego *game, int side, int square)
 /* ---- The parts ---- */
 
 const sk_variant *stratego_variant_row(int32_t index);
-const sk_variant *stratego_variant_named(const char *name);
+/* The row of a name of this length, or NULL. */
+const sk_variant *stratego_variant_named(const char *name, size_t length);
+/* What the name of a row, or `NAME:LAKES`, stands for; its lakes are written to `lakes`. NULL, or
+ * what is wrong. */
+const char *stratego_variant_read(const char *name, sk_variant *out, char lakes[LAKES_ROOM]);
 int stratego_variant_lakes(const sk_variant *variant, sk_bits *lakes);
 
 sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state);

@@ -22,7 +22,7 @@ static int kinds_of(const stratego *board)
 {
     int kinds = 0;
     for (int type = 0; type < TYPES; type++)
-        kinds += board->variant->counts[type] > 0;
+        kinds += board->variant.counts[type] > 0;
     return kinds;
 }
 
@@ -64,7 +64,7 @@ int stratego_hand(const sk_game *game, const void *block, int side)
     const stratego_state *state = block;
     int setup[MOST_ZONE], left[TYPES], number = 0;
     for (int type = 0; type < TYPES; type++)
-        left[type] = board->variant->counts[type];
+        left[type] = board->variant.counts[type];
     for (int i = 0; i < board->zone; i++)
         setup[i] = UNKNOWN;
     for (sk_bits set = state->pieces[side]; set; set &= set - 1) {
@@ -94,7 +94,7 @@ static void observe_squares(const stratego *board, const stratego_state *state, 
     int kinds = kinds_of(board), size = on_square(board), kind_of[UNKNOWN + 1], n = 0;
     for (int type = 0; type < TYPES; type++) {
         kind_of[type] = n;
-        n += board->variant->counts[type] > 0;
+        n += board->variant.counts[type] > 0;
     }
     for (int side = RED; side <= BLUE; side++)
         for (sk_bits set = state->pieces[side]; set; set &= set - 1) {
@@ -127,7 +127,7 @@ void stratego_observe_public(const sk_game *game, const void *block, uint8_t *pa
         return;
     for (int side = RED; side <= BLUE; side++)
         for (int type = 0; type < TYPES; type++)
-            if (board->variant->counts[type])
+            if (board->variant.counts[type])
                 *packed++ = state->unrevealed[side][type];
     observe_squares(board, state, packed);
 }

@@ -117,6 +117,8 @@ void sk_batch_gather(sk_batch *to, int32_t to_row, const sk_batch *from, const i
  * zeros; where chance acts, legal holds its outcomes and packed zeros. actors [size]: a player, -1
  * (chance) or -2 (over); legal [size][actions]: 1 where legal; packed [size][observation_bytes]. */
 void sk_batch_view(sk_batch *batch, int8_t *actors, uint8_t *legal, uint8_t *packed);
+/* Writes into these observations what is hidden from their sides (sk_shows_face_up). */
+void sk_batch_face_up(const sk_batch *batch, uint8_t *packed);
 /* One action a row; -1 leaves a row alone. Returns -1, or the first row whose action is not legal:
  * such rows stay as they were, all others advance. */
 int32_t sk_batch_apply(sk_batch *batch, const int32_t *actions);

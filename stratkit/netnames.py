@@ -1,9 +1,10 @@
 """The names of networks: `plain:CHANNELSxBLOCKS`, `fromto:CHANNELSxBLOCKS`,
-`rise:CHANNELSxBLOCKS`, `graph:CHANNELSxBLOCKS` of Diplomacy's maps, `tiny`, `small`, `paper`,
-`mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and `py:MODULE:CLASS` for a
-network of the user's own. Behind that of a board's network, `+deployment` adds one of its own for
-the deployment; `+mirrored` does too, and reflects the board where the own flag stands on the left.
-Behind that of an mlp, `+critic` gives the value layers of its own.
+`rise:CHANNELSxBLOCKS`, `alphaze:CHANNELSxBLOCKS`, `graph:CHANNELSxBLOCKS` of Diplomacy's maps,
+`tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and
+`py:MODULE:CLASS` for a network of the user's own. Behind that of a board's network, `+deployment`
+adds one of its own for the deployment; `+mirrored` does too, and reflects the board where the own
+flag stands on the left. Behind that of an mlp, `+critic` gives the value layers of its own. Behind
+`tiny`, `small` and `paper`, `+eq6` shows public information as DeepNash's text has it.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -21,11 +22,13 @@ from collections.abc import Container, Sequence
 from stratkit.errors import InputError, nearest_or_all, shown
 from stratkit.python_class import PYTHON, check_python_name
 
-NETS = ("plain", "fromto", "rise", "graph", "tiny", "small", "paper", "mlp", "pbs")
+NETS = ("plain", "fromto", "rise", "alphaze", "graph", "tiny", "small", "paper", "mlp", "pbs")
 # The defaults of those that are sized by channels and blocks.
-SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "graph": "32x3"}
+SIZED = {"plain": "16x1", "fromto": "16x1", "rise": "32x4", "alphaze": "256x13", "graph": "32x3"}
 LAYERED = {"mlp": (256, 256), "pbs": (128, 128)}  # by the widths of layers; the defaults
 DEPLOYMENT = "+deployment"  # ends the name of a network with another one for the deployment
+U_NETS = ("tiny", "small", "paper")  # DeepNash's
+EQUATION_6 = "+eq6"  # ends the name of one that is shown public information as the text has it
 CRITIC = "+critic"  # ends the name of an mlp whose value has layers of its own
 MIRRORED = "+mirrored"  # ends that of such a network that reflects some views
 ALLOWED = "STRATKIT_NETS"  # the environment variable
@@ -43,7 +46,7 @@ def check_net(net: object) -> None:
     """Raises `InputError` unless this is the name of a network."""
     whole = net
     if isinstance(net, str):
-        net = _without_critic(without_ending(net))
+        net = _plain_name(without_ending(net))
     kind, colon, sizes = net.partition(":") if isinstance(net, str) else ("", "", "")
     if colon and kind == "py":
         check_python_name(str(net), "a network")
@@ -87,8 +90,11 @@ def without_ending(net: str) -> str:
     return net.removesuffix(MIRRORED if net.endswith(MIRRORED) else DEPLOYMENT)
 
 
-def _without_critic(net: str) -> str:
-    return net.removesuffix(CRITIC) if net.startswith("mlp") else net
+def _plain_name(net: str) -> str:
+    """Without what a kind of network has in two ways."""
+    if net.startswith("mlp"):
+        return net.removesuffix(CRITIC)
+    return net.removesuffix(EQUATION_6) if net.removesuffix(EQUATION_6) in U_NETS else net
 
 
 def has_deployment(net: str) -> bool:
@@ -105,7 +111,7 @@ def keeps_ending(net: str, later: str) -> bool:
 
 
 def channels_and_blocks(net: str) -> tuple[int, int]:
-    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of `fromto`, `rise` and `graph`."""
+    """Of a network `plain` or `plain:CHANNELSxBLOCKS`; the same of the other `SIZED`."""
     kind, _, sizes = net.partition(":")
     channels, _, blocks = (sizes or SIZED[kind]).partition("x")
     return int(channels), int(blocks)
@@ -114,17 +120,17 @@ def channels_and_blocks(net: str) -> tuple[int, int]:
 def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
     """The widths of the hidden layers of a network of this kind, `mlp` or `pbs`; none for other
     networks."""
-    its, colon, sizes = _without_critic(net).partition(":")
+    its, colon, sizes = _plain_name(net).partition(":")
     if its != kind:
         return ()
     return tuple(map(int, sizes.split("x"))) if colon else LAYERED[kind]
 
 
 def preset_of(net: str, presets: Container[str]) -> str:
-    """The kind of network whose preset this one has: `fromto`, `rise`, `graph`, and one of the
-    user's own, have that of `plain` where `presets` has none of theirs."""
-    kind = _without_critic(without_ending(net)).partition(":")[0]
-    like_plain = kind in ("fromto", "rise", "graph", "py") and kind not in presets
+    """The kind of network whose preset this one has: `fromto`, `rise`, `alphaze`, `graph`, and one
+    of the user's own, have that of `plain` where `presets` has none of theirs."""
+    kind = _plain_name(without_ending(net)).partition(":")[0]
+    like_plain = kind in ("fromto", "rise", "alphaze", "graph", "py") and kind not in presets
     return "plain" if like_plain else kind
 
 

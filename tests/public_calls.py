@@ -234,10 +234,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     },
     "distinct_views": lambda: {"observations": packed(), "legal": batch(rows=2).legal()},
     "has_worlds": lambda: {"game": game_of()},
-    "face_up": lambda: {
-        "observations": batch().observe(),
-        "types": stratkit.engine.hidden_types(batch()),
-    },
     "hidden_types": lambda: {"batch": batch()},
     "begins_unsure": lambda: {
         "observations": batch().observe(),

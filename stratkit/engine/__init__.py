@@ -17,7 +17,6 @@ from stratkit.engine.tree import Tree
 from stratkit.engine.worlds import (
     assign_types,
     begins_unsure,
-    face_up,
     has_worlds,
     hidden_types,
     worlds,
@@ -36,7 +35,6 @@ __all__ = [
     "board_planes",
     "distinct_views",
     "expand_planes",
-    "face_up",
     "game_names",
     "has_worlds",
     "hidden_types",

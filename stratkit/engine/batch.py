@@ -139,11 +139,20 @@ class Batch:
         lib.sk_batch_view(self.handle, ffi.NULL, self._legal("out", out), ffi.NULL)
         return out
 
-    def observe(self, out: Bytes | None = None) -> Bytes:
-        """uint8 [size, observation_bytes]: what the acting side may know, packed."""
+    def observe(self, out: Bytes | None = None, face_up: bool = False) -> Bytes:
+        """uint8 [size, observation_bytes]: what the acting side may know, packed. `face_up`: and
+        what is hidden from it, which stays marked as hidden, in games that have a place for it
+        (`Game.shows_face_up`). For known states: worlds, and games that are learned from.
+        """
+        if face_up and not self.game.shows_face_up:
+            what = "nothing in its observations could be face up"
+            raise ValueError(f"{self.game.name}: {what}")
         shape = (self.size, self.game.observation_bytes)
         out = np.empty(shape, np.uint8) if out is None else out
-        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed("out", out))
+        packed = self._packed("out", out)
+        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, packed)
+        if face_up:
+            lib.sk_batch_face_up(self.handle, packed)
         self.game.check()
         return out
 

@@ -77,7 +77,7 @@ def _opened_again(name: str, rules: Mapping[str, int], file_hash: str | None) ->
 def _in_c(name: str, rules: Mapping[str, int]) -> Any:
     """A game of the engine's own. `InputError`: there is none of this name and these rules."""
     kind, colon, _ = name.partition(":")
-    if kind + colon not in game_names():
+    if not {kind, kind + colon} & set(game_names()):
         hint = nearest_or_all(kind + colon, game_names())
         raise InputError(f"unknown game {shown(name)}{hint}")
     for key in rules:
@@ -115,8 +115,10 @@ class Game:
     2 ** side over the sides that `two_squares` and `more_squares` do not bind. `rules` has `open`
     and `waived` only if they are not 0. Raises `InputError` for an unknown name or rule.
 
-    A name such as `matrix:FILE` opens that file, a regular one, and `py:MODULE:CLASS` imports that
-    module, whose class is a game in Python. Who has the name from a file of data calls `stored`.
+    `barrage:C5D5G10` is a board of Stratego with these lakes and no others, `barrage:-` without
+    any. A name such as `matrix:FILE` opens that file, a regular one, and `py:MODULE:CLASS` imports
+    that module, whose class is a game in Python. Who has the name from a file of data calls
+    `stored`.
 
     A game does not change: a copy is the game itself. `pickle` keeps its name and rules.
     """

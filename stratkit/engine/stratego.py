@@ -6,7 +6,8 @@ Absolute square = width * rank + file, counted from 0, A1 = 0. Types are numbere
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
@@ -37,6 +38,7 @@ EMPTY, LAKE = 0, 1  # cells without a piece
 PIECE, SIDE, REVEALED, MOVED, TYPE = 0x80, 0x40, 0x20, 0x10, 0x0F  # the bits of a cell
 
 FILES = "ABCDEFGHIK"
+NO_LAKES = "-"  # in place of lakes, in the name of a board without any
 
 Squares = TypeVar("Squares", int, npt.NDArray[Any])
 
@@ -71,8 +73,9 @@ class Variant:
 
     @functools.cached_property
     def places(self) -> npt.NDArray[np.bool_]:
-        """bool [zone]: which squares of the deployment ranks are no lakes."""
-        return np.array([square not in self.lakes for square in range(self.zone)])
+        """bool [zone]: which squares of the deployment ranks are no lakes, on either side."""
+        lakes = {*self.lakes, *map(self.flip, self.lakes)}
+        return np.array([square not in lakes for square in range(self.zone)])
 
     def flip(self, squares: Squares) -> Squares:
         """A square, or an array of squares, of the board rotated by 180 degrees: blue's frame of
@@ -117,7 +120,40 @@ def _variants() -> dict[str, Variant]:
     return rows
 
 
-VARIANTS: dict[str, Variant] = _variants()
+class _Variants(Mapping[str, Variant]):
+    """The engine's table by name, and behind `NAME:LAKES` its boards with other lakes, which are no
+    part of the list."""
+
+    def __getitem__(self, name: str) -> Variant:
+        kind, colon, lakes = name.partition(":")
+        row = _variants()[kind]
+        if not colon:
+            return row
+        words = re.findall("[A-IK][1-9][0-9]?", lakes)
+        squares = {row.width * (int(word[1:]) - 1) + FILES.index(word[0]) for word in words}
+        found = with_lakes(row, tuple(sorted(squares)))
+        if found.name != name:  # of other squares, in another order, or its own
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_variants())
+
+    def __len__(self) -> int:
+        return len(_variants())
+
+
+def with_lakes(variant: Variant, lakes: tuple[int, ...]) -> Variant:
+    """A row of the engine's table with these squares as lakes, in their order: the row itself if
+    they are its own."""
+    kind = variant.name.partition(":")[0]
+    if lakes == _variants()[kind].lakes:
+        return _variants()[kind]
+    squares = (f"{FILES[s % variant.width]}{s // variant.width + 1}" for s in lakes)
+    return replace(variant, name=f"{kind}:{''.join(squares) or NO_LAKES}", lakes=lakes)
+
+
+VARIANTS = _Variants()
 
 
 @checked
@@ -132,7 +168,7 @@ def variant(name: str) -> Variant:
 def differ_by_lakes(one: str, other: str) -> bool:
     """Whether two names are variants that differ by their lakes only: what players see of both has
     the same shape."""
-    if not {one, other} <= set(VARIANTS):
+    if one not in VARIANTS or other not in VARIANTS:
         return False
     first, second = VARIANTS[one], VARIANTS[other]
     return replace(first, name=other, lakes=second.lakes) == second

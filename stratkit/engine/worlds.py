@@ -14,7 +14,7 @@ from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.engine.observation import CELLS, STAGE
 from stratkit.engine.random_streams import Stream
-from stratkit.engine.stratego import NO_PIECE, TYPE
+from stratkit.engine.stratego import NO_PIECE
 
 NOT_HIDDEN = NO_PIECE  # in place of a hidden piece's type
 
@@ -44,20 +44,6 @@ def hidden_types(batch: Batch) -> Bytes:
     """
     out = np.empty((batch.size, _squares("batch", batch)), np.uint8)
     lib.sk_stratego_hidden(batch.handle, batch.size, writable(out))
-    return out
-
-
-@checked
-def face_up(observations: Bytes, types: Bytes) -> Bytes:
-    """Observations of Stratego in which the enemy's hidden pieces have these types, uint8 [n,
-    squares] as of `hidden_types`. That they are hidden stays in them. A network sees the types as
-    certain. For known states: worlds, and games that are learned from."""
-    n, squares = np.shape(types) if np.ndim(types) == 2 else (0, 0)
-    pointer("types", types, "uint8", (n, squares))
-    pointer("observations", observations, "uint8", (n, CELLS + squares))
-    out = observations.copy()
-    cells = out[:, CELLS:]
-    cells[:] = np.where(types == NOT_HIDDEN, cells, cells & ~np.uint8(TYPE) | types)
     return out
 
 

@@ -33,7 +33,7 @@ KITS: dict[str, type[Kit]] = {
 def kit_class(name: str) -> type[Kit]:
     """The kind of kit of the game called `name`, which need not be a game's."""
     kind, colon, _ = name.partition(":")
-    return KITS.get(kind + colon, Kit)
+    return KITS.get(kind + colon, StrategoKit if name in VARIANTS else Kit)
 
 
 def kit_of(game: Game) -> Kit:

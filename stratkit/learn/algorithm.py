@@ -111,6 +111,11 @@ class Algorithm(ABC, Generic[F, T]):
         return 0.0
 
     @property
+    def momentum(self) -> float:
+        """Nesterov's, of gradient descent; 0: Adam descends."""
+        return 0.0
+
+    @property
     def trained(self) -> Network:
         """The network that is trained by gradients and acts in self-play."""
         return next(iter(self.networks.values()))

@@ -79,10 +79,14 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
     def decay(self) -> float:
         return self.config.decay
 
+    @property
+    def momentum(self) -> float:
+        return self.config.momentum
+
     def untrained(self, game: Game, seed: int) -> Network:
         """`InputError`: the game has no hidden pieces that could be seen."""
         if self.config.face_up and not game.shows_face_up:
-            raise InputError("sees=world is for Stratego on boards", text=game.name)
+            raise InputError("sees=world: no pieces or stones to show face up", text=game.name)
         return super().untrained(game, seed)
 
     def learning_rate(self, step: int) -> float:

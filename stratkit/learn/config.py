@@ -476,6 +476,11 @@ class AlphaZeConfig(PlayConfig):
     decay: float = option(
         1e-4, number(0, below=1), "part of the rate by which a step shrinks the weights"
     )
+    momentum: float = option(
+        0.0,
+        number(0, below=1),
+        "gradient descent with this momentum of Nesterov's, instead of Adam; 0: Adam",
+    )
     lr_cosine: int = option(
         0,
         whole(0),

@@ -18,7 +18,6 @@ from stratkit.engine import (
     Replay,
     begins_unsure,
     distinct_views,
-    face_up,
     hidden_types,
 )
 from stratkit.learn.config import BatchSpec
@@ -162,7 +161,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], spec: BatchSpec = PLA
     ended = (endings != "") | (episodes.first is None)
     observations, legal = played.observations, played.legal
     if spec.face_up:
-        observations = face_up(observations, truths(game, episodes))
+        observations = before_each(game, episodes, lambda batch: batch.observe(face_up=True))
     placing = played.given & spec.own_deployment
     if spec.hidden:
         truth = truths(game, episodes)
@@ -267,16 +266,22 @@ def _moments(episodes: Episodes, played: Replay, truth: Bytes) -> Steps:
 def truths(game: Game, episodes: Episodes) -> Bytes:
     """`engine.hidden_types` before each action of episodes, which are legal games: uint8 [sum of
     length, squares]."""
+    return before_each(game, episodes, hidden_types)
+
+
+def before_each(game: Game, episodes: Episodes, look: Callable[[Batch], Bytes]) -> Bytes:
+    """What `look` finds in each row of a batch, uint8 [size, k], before each action of episodes:
+    uint8 [sum of length, k]."""
     n, lengths = len(episodes), episodes.length
     batch, starts, at = Batch(game, n), episodes.start.tobytes(), 0
     for row, size in enumerate(episodes.start_length.tolist()):
         batch.start(row, starts[at : at + size])
         at += size
-    out = np.empty((int(lengths.sum()), hidden_types(batch).shape[1]), np.uint8)
+    out = np.empty((int(lengths.sum()), look(batch).shape[1]), np.uint8)
     begins = np.cumsum(lengths) - lengths
     for number in range(int(lengths.max(initial=0))):
         rows = np.flatnonzero(lengths > number)
-        out[begins[rows] + number] = hidden_types(batch)[rows]
+        out[begins[rows] + number] = look(batch)[rows]
         actions = np.full(n, -1, np.int32)
         actions[rows] = episodes.actions[begins[rows] + number]
         batch.apply(actions)

@@ -81,7 +81,12 @@ class Optimizer:
         self.ranks = algorithm.ranks = ranks or ALONE
         self.step, self.chunk = 0, config.chunk
         self._next: LearnedBatch = None
-        self.adam = Adam(list(algorithm.trained.parameters()), algorithm.config)
+        parameters = list(algorithm.trained.parameters())
+        self.adam = (
+            SGD(parameters, algorithm.config, algorithm.momentum)
+            if algorithm.momentum
+            else Adam(parameters, algorithm.config)
+        )
         sums = len(algorithm.loss_metrics) + len(algorithm.view_metrics)
         self._sums = _Sums(self.adam.parameters, sums)
         # Threads of our own, and one thread of torch's in each, this one included.
@@ -339,6 +344,8 @@ class Adam:
     `moments`: of each parameter, by torch's names; none before the first step.
     """
 
+    names: tuple[str, ...] = ("exp_avg", "exp_avg_sq", "step")
+
     def __init__(self, parameters: list[nn.Parameter], config: AdamConfig) -> None:
         self.parameters, self.config = parameters, config
         self.moments: dict[str, list[Tensor]] = {}
@@ -374,7 +381,7 @@ class Adam:
 
     def load(self, names: Sequence[str], stored: Mapping[str, NDArray[np.float32]]) -> bool:
         """Moments `MOMENT/NAME` of the parameters of these names. False: they are of others."""
-        moments: dict[str, list[Tensor]] = {"exp_avg": [], "exp_avg_sq": [], "step": []}
+        moments: dict[str, list[Tensor]] = {name: [] for name in self.names}
         for name, parameter in zip(names, self.parameters, strict=True):
             for moment, tensors in moments.items():
                 value = stored.get(f"{moment}/{name}")
@@ -386,6 +393,31 @@ class Adam:
                 tensors.append(restored.copy_(torch.from_numpy(value)))
         self.moments = moments
         return True
+
+
+class SGD(Adam):
+    """Gradient descent with Nesterov's momentum, and the gradient of decay times half the squared
+    weights, as `torch.optim.SGD` has them (Sutskever et al. 2013)."""
+
+    names = ("momentum_buffer",)
+
+    def __init__(self, parameters: list[nn.Parameter], config: AdamConfig, momentum: float) -> None:
+        super().__init__(parameters, config)
+        self.momentum = momentum
+
+    @torch.no_grad()
+    def step(self, gradients: list[Tensor], lr: float, decay: float = 0.0) -> None:
+        """Moves the parameters against these gradients, at this rate."""
+        parameters: list[Tensor] = list(self.parameters)
+        if decay:
+            gradients = list(torch._foreach_add(gradients, parameters, alpha=decay))
+        if not self.moments:
+            self.moments = {self.names[0]: [torch.zeros_like(p) for p in parameters]}
+        moments = self.moments[self.names[0]]
+        torch._foreach_mul_(moments, self.momentum)
+        torch._foreach_add_(moments, gradients)
+        torch._foreach_add_(parameters, gradients, alpha=-lr)
+        torch._foreach_add_(parameters, moments, alpha=-lr * self.momentum)
 
 
 class _Sums:

@@ -12,6 +12,7 @@ from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
     CRITIC,
+    EQUATION_6,
     MIRRORED,
     channels_and_blocks,
     check_net,
@@ -20,6 +21,7 @@ from stratkit.netnames import (
     is_allowed,
     without_ending,
 )
+from stratkit.nets.alphaze import AlphaZeNet
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
 from stratkit.nets.graph import GraphNet
@@ -73,6 +75,12 @@ def _build(net: str, game: Game) -> Network:
         except (Exception, SystemExit) as error:
             raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
+    if net.startswith("alphaze"):
+        if len(shape) != 3:
+            raise InputError(
+                f"its planes are those of boards of Stratego, not of {game.name}", text=net
+            )
+        return AlphaZeNet((shape[0], shape[1], shape[2]), *channels_and_blocks(net))
     if net.startswith("rise") and game.board and (len(shape) == 3 or sees_stones(game)):
         return Rise(shape, game.board, *channels_and_blocks(net))
     if net.startswith("graph"):
@@ -84,8 +92,9 @@ def _build(net: str, game: Game) -> Network:
         return MLP(shape, actions, sizes, net.endswith(CRITIC))
     if len(shape) == 3 and not sizes:
         board = (shape[0], shape[1], shape[2])
-        if net in U_NETS:
-            return UNet(board, U_NETS[net])
+        size = U_NETS.get(net.removesuffix(EQUATION_6))
+        if size:
+            return UNet(board, size, as_written=net.endswith(EQUATION_6))
         if net.startswith("fromto"):
             return FromTo(board, *channels_and_blocks(net))
         return PlainNet(board, *channels_and_blocks(net))

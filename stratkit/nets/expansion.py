@@ -80,6 +80,22 @@ def expand_in_torch(packed: Tensor, shape: tuple[int, int, int], pub: Tensor | N
     return planes.view(len(packed), height, width, PLANES).permute(0, 3, 1, 2)
 
 
+def public_as_written(packed: Tensor, shape: tuple[int, int, int]) -> Tensor:
+    """Both blocks of public information by the text's Eq. 6, float32 [n, 24, H, W], as `pub` of
+    `expand`: a piece that never moved is of each type with the share of this type among all
+    hidden pieces. So the types do not sum to the pieces on the board."""
+    known, hidden = _cell_tables(packed.device)
+    cells = packed[:, CELLS:].long()
+    count, movable = _hidden_counts(packed)
+    moved_p = _divide(count, movable[:, :, None])
+    for fixed in (FLAG, BOMB):
+        moved_p[:, :, fixed] = 0.0
+    never_moved_p = _divide(count, count.sum(2)[:, :, None])
+    public = embedding(cells, known)[:, :, PUBLIC]
+    public = public + _look_up(hidden[cells], _by_row(never_moved_p, moved_p))
+    return public.transpose(1, 2).reshape(len(packed), -1, *shape[1:])
+
+
 def no_attack_ratio(packed: Tensor) -> Tensor:
     """Plies since the last attack / the limit, 0 without a limit and in deployment: float32 [n]."""
     return _ratios(packed)[:, 1]
@@ -109,13 +125,11 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
 
     Uniform over the assignments of types that fit: n_t / N_movable for a piece that moved; for
     one that never did, n_t / U (flag, bomb) or n_t (U - N_immovable) / (U N_movable), where U
-    counts the hidden pieces that never moved. (The paper's Eq. 6 does not sum to the pieces on
-    the board.)
+    counts the hidden pieces that never moved. (By the paper's Eq. 6, `public_as_written`, they do
+    not sum to the pieces on the board.)
     """
-    # Own, the enemy's; by type.
-    count = packed[:, OWN_UNREVEALED:ONLY_ATTACKS].int().view(-1, 2, len(TYPES))
-    immovable = count[:, :, FLAG] + count[:, :, BOMB]
-    movable = count.sum(2) - immovable
+    count, movable = _hidden_counts(packed)
+    immovable = count.sum(2) - movable
     never_moved = torch.stack([(rows == _row(side, 0)).sum(1) for side in (0, 1)], 1).int()
     moved_p = _divide(count, movable[:, :, None])
     never_moved_p = _divide(
@@ -126,6 +140,12 @@ def _marginals(packed: Tensor, rows: Tensor) -> Tensor:
         moved_p[:, :, fixed] = 0.0
         never_moved_p[:, :, fixed] = still[:, :, fixed]
     return _by_row(never_moved_p, moved_p)
+
+
+def _hidden_counts(packed: Tensor) -> tuple[Tensor, Tensor]:
+    """Hidden pieces of each side (own, enemy): by type, int32 [n, 2, 12], and those that move."""
+    count = packed[:, OWN_UNREVEALED:ONLY_ATTACKS].int().view(-1, 2, len(TYPES))
+    return count, count.sum(2) - count[:, :, FLAG] - count[:, :, BOMB]
 
 
 def _by_row(never_moved_p: Tensor, moved_p: Tensor) -> Tensor:

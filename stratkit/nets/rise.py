@@ -43,24 +43,31 @@ class RiseInputs(NamedTuple):
 class Rise(Network):
     """shape: (82, H, W) of Stratego, or that of a game that `sees_stones`, whose actions are the
     cells. board: rows and columns. `channels`: of the torso. Block i of `blocks` has channels / 2 +
-    i * channels / 4 inner ones, as 128, 192, ... of 256 in the paper.
+    i * channels / 4 inner ones, as 128, 192, ... of 256 in the paper. `planes` and `heads`: other
+    numbers of them, for whoever makes planes and reads heads otherwise.
     """
 
     same_for_all = True
 
     def __init__(
-        self, shape: tuple[int, ...], board: tuple[int, int], channels: int, blocks: int
+        self,
+        shape: tuple[int, ...],
+        board: tuple[int, int],
+        channels: int,
+        blocks: int,
+        planes: int | None = None,
+        heads: int | None = None,
     ) -> None:
         super().__init__()
         self.shape, self.board = shape, board
-        planes = shape[0] if len(shape) == 3 else SEES_PLAYER + 2
+        planes = planes or (shape[0] if len(shape) == 3 else SEES_PLAYER + 2)
         self.entry = _conv(planes, channels, 3)
         self.blocks = nn.ModuleList(
             BottleneckBlock(channels, channels // 2 + i * channels // 4, i >= blocks - EXCITED)
             for i in range(blocks)
         )
         self.before_policy = _conv(channels, channels, 3)
-        heads = HEADS if len(shape) == 3 else 1
+        heads = heads or (HEADS if len(shape) == 3 else 1)
         self.policy = nn.Conv2d(channels, heads, 3, padding=1, bias=False)
         self.before_value = _conv(channels, VALUE_CHANNELS, 1)
         self.critic = nn.Sequential(

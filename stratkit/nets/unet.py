@@ -21,7 +21,12 @@ from torch import Tensor, nn
 from torch.nn.functional import conv_transpose2d, relu
 
 from stratkit.engine.observation import PHASE, STAGE
-from stratkit.nets.expansion import expand, no_attack_ratio, selected_type
+from stratkit.nets.expansion import (
+    expand,
+    no_attack_ratio,
+    public_as_written,
+    selected_type,
+)
 from stratkit.nets.network import Network, last_layer, value_layer
 
 MOVABLE_TYPES = 10  # spy to marshal
@@ -188,14 +193,15 @@ class UNetInputs(NamedTuple):
 class UNet(Network):
     """DeepNash's network for boards of any size.
 
-    shape: (82, H, W) of the game's observation; actions are the H * W squares.
+    shape: (82, H, W) of the game's observation; actions are the H * W squares. as_written: public
+    information is that of the text's Eq. 6, unless a player brings its own.
     """
 
     shape: tuple[int, int, int]
 
-    def __init__(self, shape: tuple[int, int, int], size: Size) -> None:
+    def __init__(self, shape: tuple[int, int, int], size: Size, as_written: bool = False) -> None:
         super().__init__()
-        self.shape = shape
+        self.shape, self.as_written = shape, as_written
         squares = shape[1] * shape[2]
         self.torso = Pyramid(shape[0], size)
         self.deployment = PolicyHead(size.outer, size)
@@ -211,6 +217,8 @@ class UNet(Network):
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> UNetInputs:
         """What the network reads; `pub` as in `expand`."""
         no_attack = no_attack_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
+        if pub is None and self.as_written:
+            pub = public_as_written(packed, self.shape)
         planes = expand(packed, self.shape, pub)
         return UNetInputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
 

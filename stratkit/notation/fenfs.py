@@ -34,6 +34,7 @@ from stratkit.engine.stratego import (
     VARIANTS,
     Position,
     Variant,
+    with_lakes,
 )
 from stratkit.errors import InputError
 from stratkit.notation.lines import parsed_lines
@@ -131,17 +132,17 @@ def read_fenfs(stream: BinaryIO, name: str) -> Iterator[tuple[int, Fenfs | Input
 
 
 def _variant_of(board: str) -> Variant:
-    """The first variant with a board like this; raises `InputError`."""
+    """The first variant with a board like this, or the first that has room for setups beside its
+    lakes. Raises `InputError`."""
     like = [v for v in VARIANTS.values() if v.squares == len(board)]
     if not like:
         sizes = ", ".join(str(n) for n in sorted({v.squares for v in VARIANTS.values()}))
         raise InputError(f"no board has {len(board)} squares (known: {sizes})", text=board)
     lakes = tuple(i for i, content in enumerate(board) if content == LAKE_LETTER)
-    for variant in like:
-        if variant.lakes == tuple(sorted(lakes)):
-            return variant
-    odd = min(set(lakes) ^ set(like[0].lakes))
-    raise InputError(f"square {square_text(odd, like[0].width)}: lakes are not where they belong")
+    known = (variant for variant in like if variant.lakes == lakes)
+    others = [with_lakes(variant, lakes) for variant in like]
+    fits = (variant for variant in others if variant.places.sum() >= variant.pieces)
+    return next(known, None) or next(fits, others[0])
 
 
 def _check_content(content: str, where: str) -> None:
@@ -258,9 +259,10 @@ def seen_by(fenfs: Fenfs, view: int | None) -> Fenfs:
     moved.
     """
     if fenfs.view not in (OBSERVER, view):
-        raise InputError(
-            f"this is the position as {('red', 'blue')[fenfs.view]} sees it", text=str(fenfs)
-        )
+        whose, other = (("red", "blue")[side] for side in (fenfs.view, BLUE - fenfs.view))
+        letters = ("B to M", "N to Y")[BLUE - fenfs.view]
+        what = f"this is the position as {whose} sees it: it hides {letters}, which are {other}'s"
+        raise InputError(what, text=str(fenfs))
     return fenfs_of(position(fenfs), view, extended=fenfs.moved is not None)
 
 

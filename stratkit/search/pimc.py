@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stratkit.arrays import Bytes
-from stratkit.engine import Batch, face_up, hidden_types
+from stratkit.engine import Batch
 from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
 from stratkit.nets.threads import side_by_side
@@ -184,7 +184,7 @@ def _per_world(policy: npt.NDArray[np.floating[Any]], root: Root) -> Vector:
 
 def _face_up(worlds: Batch) -> tuple[Bytes, Bytes]:
     """Observations and legal actions."""
-    return face_up(worlds.observe(), hidden_types(worlds)), worlds.legal()
+    return worlds.observe(face_up=True), worlds.legal()
 
 
 def _policy_face_up(worlds: Batch, blueprint: Blueprint) -> Vector:

@@ -21,8 +21,8 @@ TABLE_3 = {
 
 def test_table_3() -> None:
     given = read_file(PAPER)
-    assert given.pop("algorithm") == "rnad" and given.pop("net") == "paper"
-    settings = resolve("paper", {}, given, {})
+    assert given.pop("algorithm") == "rnad" and given.pop("net") == "paper+eq6"
+    settings = resolve("paper+eq6", {}, given, {})
     config = settings.hyper
     assert isinstance(config, RNaDConfig) and settings.run.batch == 768
     assert {name: getattr(config, name) for name in TABLE_3} == TABLE_3

@@ -343,6 +343,23 @@ def test_legal_reads_pipes_and_files():
     assert fenfs("legal", stdin=(SAMPLES / "barrage.fenfs").read_text())[1] == out
 
 
+def test_games_on_a_board_with_other_lakes_are_played_and_written(tmp_path):
+    played = tmp_path / "games.jsonl"
+    done = run(
+        *("match", "heuristic", "random", "-n", "2", "--game", "barrage:C5D5I7", "-q"),
+        *("-o", str(played)),
+    )
+    assert done.status == 0
+    status, out, err = fenfs("convert", str(played), "--to", "fenfs")
+    boards = out.splitlines()
+    lakes = {tuple(i for i, c in enumerate(line) if c == "_") for line in boards}
+    assert (status, err, lakes) == (0, [], {(42, 43, 68)}) and len(boards) > 20
+    assert fenfs("legal", "-", stdin=boards[0])[0] == 0
+    status, out, _ = fenfs("list", "--json", str(played))
+    assert status == 0 and '"barrage:C5D5I7"' in out
+    assert fenfs("check", str(played)) == (0, "", [])
+
+
 def test_legal_refuses_what_it_cannot_answer(tmp_path):
     text = f"{START_OF_RED.replace(' r 0', ' b 1')}\nrubbish\n{START}\n"
     status, out, lines = fenfs("legal", "-", stdin=text)

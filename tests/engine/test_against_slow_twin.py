@@ -10,7 +10,9 @@ import random
 import pytest
 
 from slow_players import any_move, shuttle
+from stratkit.engine import Game
 from stratkit.engine.stratego import FLAG, MARSHAL, VARIANTS
+from stratkit.errors import InputError
 from twins import Twins
 
 
@@ -29,6 +31,40 @@ def test_random_games_agree(name: str, two_squares: int) -> None:
             twins.ply(*player(twins.slow, rng))
         endings.add(twins.slow.ending()[0])
     assert endings  # at least one game was compared
+
+
+@pytest.mark.parametrize("name", ["mini:B2E5", "mini:C3", "mini:A1F3C4", "nano:B2", "duel:-"])
+def test_random_games_on_boards_with_other_lakes_agree(name: str) -> None:
+    """Some of them meet each side otherwise: nothing turns them into themselves."""
+    rng = random.Random(name)
+    for _ in range(3 if VARIANTS[name].squares < 100 else 1):
+        twins = Twins(name, {}, planes=True)
+        twins.deploy(rng)
+        for _ in range(120):
+            if not twins.compare():
+                break
+            twins.ply(*any_move(twins.slow, rng))
+        assert twins.slow.history
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("barrage:", "lakes are squares in their order"),
+        ("barrage:D5C5", "lakes are squares in their order"),
+        ("barrage:C5 D5", "lakes are squares in their order"),
+        ("barrage:C05", "lakes are squares in their order"),
+        ("mini:G1", "lakes are squares in their order"),
+        ("mini:-", "its own lakes"),
+        ("mini:A1B1C1D1E1F1", "no room for their pieces"),
+        ("kuhn:C5", "this game has no parameter"),
+        ("moves:nano:A2", "a variant of Stratego"),
+    ],
+)
+def test_names_of_no_board_are_refused(name: str, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        Game(name)
+    assert name not in VARIANTS or what == "no room for their pieces"
 
 
 def test_games_with_open_pieces_agree() -> None:

@@ -45,9 +45,10 @@ class Twins:
         variant = self.slow.variant
         order = [t for t in PLACING_ORDER for _ in range(variant.counts[t])]
         for side in (0, 1):
+            places = {*range(variant.zone)} - {*variant.lakes} - {*map(variant.flip, variant.lakes)}
             placed: list[tuple[int, int]] = []
             for type_ in order:
-                free = sorted({*range(variant.zone)} - {*variant.lakes} - {s for _, s in placed})
+                free = sorted(places - {s for _, s in placed})
                 if self.planes:
                     assert self.batch.actors()[0] == side
                     self.check_legal(free)

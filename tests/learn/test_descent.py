@@ -9,7 +9,7 @@ from torch import nn
 from learn.games import as_parts, episodes, optimizer
 from stratkit.learn.config import AdamConfig, BatchSpec
 from stratkit.learn.data import make_batch
-from stratkit.learn.optimizer import Adam
+from stratkit.learn.optimizer import SGD, Adam
 from stratkit.learn.request import resolve
 
 
@@ -28,6 +28,27 @@ def test_the_first_step_follows_the_gradient(net: str, threads: int) -> None:
         assert gradient is not None
         expected = before[name] - 0.01 * gradient / (gradient.abs() + 1e-8)
         torch.testing.assert_close(parameter.detach(), expected, msg=name, rtol=1e-3, atol=1e-5)
+
+
+def test_momentum_is_torchs() -> None:
+    torch.manual_seed(1)
+    start = [torch.randn(5, 4, 3, 3), torch.randn(7)]
+    ours, theirs = ([nn.Parameter(x.clone()) for x in start] for _ in range(2))
+    found = SGD(ours, AdamConfig(), 0.9)
+    expected = torch.optim.SGD(theirs, 0.05, 0.9, weight_decay=0.01, nesterov=True)
+    for step in range(6):
+        gradients = [torch.randn_like(x) for x in start]
+        for parameter, gradient in zip(theirs, gradients, strict=True):
+            parameter.grad = gradient.clone()
+        expected.step()
+        found.step(gradients, 0.05, 0.01)
+        if step == 3:  # a checkpoint goes on where it was
+            moments = enumerate(found.moments["momentum_buffer"])
+            kept = {f"momentum_buffer/{at}": x.numpy() for at, x in moments}
+            found = SGD(ours, AdamConfig(), 0.9)
+            assert found.load(["0", "1"], kept) and not found.load(["0", "2"], kept)
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, other)
 
 
 @pytest.mark.parametrize("b1", [0.0, 0.9])

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from nets.random_play import views_of_games
 from nets.slow_planes import planes
 from stratkit.engine import Game, expand_planes, observation_dtype
-from stratkit.engine.stratego import VARIANTS
-from stratkit.nets import expand
-from stratkit.nets.expansion import expand_in_torch
+from stratkit.engine.stratego import BOMB, FLAG, MOVED, PIECE, REVEALED, SIDE, TYPE, VARIANTS
+from stratkit.errors import InputError
+from stratkit.nets import build, expand
+from stratkit.nets.expansion import expand_in_torch, public_as_written
 
 
 def play(name: str, games: int, seed: int, **rules: int) -> tuple[Game, NDArray[np.uint8]]:
@@ -54,6 +55,50 @@ def test_public_information_sums_to_the_pieces_on_the_board() -> None:
         if own:
             private = ours[:, 1:13].sum((2, 3))
             np.testing.assert_allclose(public.sum((2, 3)), private, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mini", "classic"])
+def test_equation_6_as_it_is_written(name: str) -> None:
+    """Square by square, from the text; a network that is shown it sees nothing else otherwise."""
+    game, packed = play(name, games=1, seed=5)
+    packed = packed[:: len(packed) // 30 + 1].copy()
+    _, height, width = game.shape
+    found = public_as_written(torch.from_numpy(packed), game.shape).numpy()
+    for row, planes_ in zip(packed, found, strict=True):
+        record = row.view(observation_dtype(width * height))[0]
+        expected = np.zeros((2, 12, height * width), np.float32)
+        for square, cell in enumerate(record["cells"]):
+            block, enemy = expected[1 - bool(cell & SIDE)], bool(cell & SIDE)
+            if not cell & PIECE:
+                continue
+            if cell & REVEALED:
+                block[cell & TYPE, square] = 1
+                continue
+            hidden = record["enemy_unrevealed" if enemy else "own_unrevealed"].astype(np.float32)
+            if cell & MOVED:
+                hidden = np.where(np.isin(np.arange(12), (FLAG, BOMB)), 0, hidden)
+            block[:, square] = hidden / max(1, hidden.sum())
+        np.testing.assert_allclose(planes_.reshape(2, 12, -1), expected, atol=1e-6)
+    exact = expand(torch.from_numpy(packed), game.shape)[:, 13:37].numpy()
+    assert abs(exact - found).max() > 0.01
+
+
+def test_a_network_may_be_shown_equation_6() -> None:
+    game, packed = play("mini", games=1, seed=4)
+    observations = torch.from_numpy(packed)
+    plain, written = (build(net, game, 1) for net in ("tiny", "tiny+eq6"))
+    assert {*plain.state_dict()} == {*written.state_dict()}
+    of_text = public_as_written(observations, game.shape)
+    assert torch.equal(written.prepare(observations).planes[:, 13:37], of_text)
+    others = [*range(13), *range(37, 82)]
+    for one, other in ((plain.prepare(observations, of_text), written.prepare(observations)),):
+        assert torch.equal(one.planes[:, others], other.planes[:, others])
+    own = torch.rand(len(packed), 24, 6, 6)
+    assert torch.equal(written.prepare(observations, own).planes[:, 13:37], own)
+    assert build("tiny+eq6+deployment", game, 1).play.as_written
+    for wrong in ("plain+eq6", "mlp+eq6", "paper+eq7", "fromto+eq6"):
+        with pytest.raises(InputError, match="unknown network|channels and blocks"):
+            build(wrong, game, 1)
 
 
 def test_a_player_may_bring_its_own_public_information() -> None:

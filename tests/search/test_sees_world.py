@@ -8,10 +8,11 @@ import torch
 
 from learn.games import as_parts, episodes
 from running import run
+from search.shown import face_up
 from search.slow_mcts import HashedBlueprint
 from stratkit.arrays import Bytes
 from stratkit.arrays import Float32s as Floats
-from stratkit.engine import Batch, Game, begins_unsure, face_up, hidden_types, worlds
+from stratkit.engine import Batch, Game, begins_unsure, hidden_types, sample, worlds
 from stratkit.engine.mcts import SearchTrees
 from stratkit.engine.observation import CELLS, ENEMY_PUBLIC, PHASE
 from stratkit.engine.stratego import NO_PIECE, TYPE, UNKNOWN
@@ -46,7 +47,8 @@ def test_what_is_face_up_is_certain_and_the_rest_is_as_it_was() -> None:
     game = Game("mini", {"max_plies": 0})
     batch = in_play(game)
     seen, types = batch.observe(), hidden_types(batch)
-    shown = face_up(seen, types)
+    shown = batch.observe(face_up=True)
+    assert np.array_equal(shown, face_up(seen, types))
     hidden = types != NO_PIECE
     assert hidden.any() and (seen[:, CELLS:][hidden] & TYPE == UNKNOWN).all()
     assert (shown[:, CELLS:][hidden] & TYPE == types[hidden]).all()
@@ -155,16 +157,60 @@ def test_trees_of_a_game_without_such_pieces_are_refused() -> None:
         SearchTrees(Batch(Game("kuhn"), 1), 1, 10, face_up=True)
 
 
+@pytest.mark.parametrize("name", ["dark_hex:3", "phantom_ttt", "hex:3"])
+def test_stones_face_up_are_marked_as_hidden(name: str) -> None:
+    """What is seen stays as it is. In the open game there is nothing else."""
+    game = Game(name)
+    batch, numbers = Batch(game, 40), np.arange(40, dtype=np.int64)
+    for action in range(5):
+        at = np.full(40, action, np.int32)
+        batch.apply(sample(None, batch.legal(), 1, numbers, at)[0])
+    batch = Batch.gathered([(batch, np.flatnonzero(batch.actors() >= 0))])
+    seen, shown = batch.observe(), batch.observe(face_up=True)
+    hidden = shown == 2
+    assert hidden.any() == (name != "hex:3") and not hidden[:, :2].any()
+    assert np.array_equal(np.where(hidden, 0, shown), seen)
+    assert not hidden[:, 2::2].any()  # own stones are known
+    after = Batch.gathered([(batch, np.arange(batch.size))])
+    rows = np.flatnonzero(hidden.any(1))
+    tried = np.full(batch.size, -1, np.int32)
+    tried[rows] = [int(np.flatnonzero(shown[row, 3::2] == 2)[0]) for row in rows]
+    after.apply(tried)  # and collides with a stone that was there
+    assert not (after.returns()[rows] > 0).any()
+    with pytest.raises(ValueError, match="kuhn: nothing in its observations could be face up"):
+        Batch(Game("kuhn"), 1).observe(face_up=True)
+
+
+def test_a_search_of_dark_hex_sees_its_world_and_the_learner_the_truth() -> None:
+    game = Game("dark_hex:3")
+    batch = Batch(game, 1)
+    for cell in (4, 0, 1):
+        batch.apply(np.array([cell], np.int32))
+    legal = np.flatnonzero(batch.legal()[0])
+    policy = np.full(len(legal), 1 / len(legal))
+    root = Root(SideState(batch, 0, 1, 5, 3), [(int(a),) for a in legal], policy)
+    blueprint = Recorded()
+    PIMC(3, 20, uniform_belief, face_up=True)([root], blueprint, 1)
+    assert (np.concatenate(blueprint.asked) == 2).any()
+    game, found = episodes("dark_hex:3", 4)
+    parts = as_parts(game, found)
+    learned = make_batch(game, parts, BatchSpec(face_up=True))
+    plain = make_batch(game, parts, BatchSpec())
+    shown, seen = (b.observations[b.view].numpy() for b in (learned, plain))
+    assert (shown == 2).any() and np.array_equal(np.where(shown == 2, 0, shown), seen)
+    AlphaZe("mlp:8", game, AlphaZeConfig(actors="search=pimc,sees=world"), 1)
+
+
 def test_bad_input() -> None:
     """One line each: no tree, no such game, in a match and in learning."""
-    with pytest.raises(InputError, match="sees=world is for Stratego on boards"):
-        AlphaZe("plain", Game("dark_hex:2"), AlphaZeConfig(actors="search=pimc,sees=world"), 1)
+    with pytest.raises(InputError, match="no pieces or stones to show face up"):
+        AlphaZe("mlp", Game("kuhn"), AlphaZeConfig(actors="search=pimc,sees=world"), 1)
     for words, said in (
         (("match", "search=mmd,sees=world,barrage", "random", "--game", "mini"), "sees"),
         (("match", "sees=world,barrage", "random", "--game", "mini"), "sees"),
         (
-            ("match", "search=pimc,sees=world,random", "random", "--game", "dark_hex:2"),
-            "sees=world is for Stratego on boards",
+            ("match", "search=pimc,sees=world,random", "random", "--game", "kuhn"),
+            "sees=world: kuhn has no pieces or stones to show face up",
         ),
     ):
         done = run(*words, "-n", "2", "-o", "-")

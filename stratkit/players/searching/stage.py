@@ -41,7 +41,7 @@ def _mmd(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
 
 def _pimc(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     if options.sees == "world" and not game.shows_face_up:
-        raise UsageError(f"sees=world is for Stratego on boards, not for {game.name}")
+        raise UsageError(f"sees=world: {game.name} has no pieces or stones to show face up")
     return PIMC(
         worlds=options.trees,
         nodes=max(1, options.nodes // options.trees) if options.split else options.nodes,
