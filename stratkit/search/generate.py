@@ -20,6 +20,7 @@ from stratkit.search.safe import PBSSearch, distinct_roots
 from stratkit.search.subgame import SOLVERS, Leaves, SubgameSolver
 
 EXPLORE = 0.25
+WALKS = 64  # from the opening, at most, until one leads to the root of another subgame
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,20 @@ class Generator:
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
 
     def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> _After:
-        """Where some games go on, of the subgames `which`, which is decided now."""
-        subgames, numbers = solver.subgames, self._games[games]
-        draws = self.explore, self.seed, which, numbers, self.round
-        reached = subgames.walk(solver.policy, solver.reach, *draws)
+        """Where some games go on, of the subgames `which`, which is decided now. Those that end in
+        the opening's subgame begin again in it, since it is solved: deep ones have few leaves that
+        are no ends."""
+        subgames = solver.subgames
+        reached, some = np.empty(len(games), np.int32), np.arange(len(games))
+        for walk in range(WALKS if subgames.leaves else 1):
+            if walk:
+                self._over(games[some])
+            draws = self.explore, self.seed, which[some], self._games[games[some]], self.round
+            reached[some] = subgames.walk(solver.policy, solver.reach, *draws)
+            first = subgames.roots[which[some]] == self.tree.opening
+            some = some[first & (subgames.leaf[reached[some]] < 0)]
+            if not len(some):
+                break
         believed, reach = solver.believed(), solver.reach
         if believed is not solver.policy:
             reach = reach[0].copy(), reach[1].copy()
@@ -112,10 +123,13 @@ class Generator:
         beliefs = [subgames.beliefs(player, reach[player], reached) for player in (0, 1)]
         return _After(games, subgames.nodes[reached], (beliefs[0], beliefs[1]))
 
+    def _over(self, games: Int64s) -> None:
+        self.ended += len(games)
+        self._games[games] += len(self._games)
+
     def _begin_again(self) -> None:
-        over = self.tree.actors[self._roots] == -2
-        self.ended += int(over.sum())
-        self._games[over] += len(self._games)
+        over = np.flatnonzero(self.tree.actors[self._roots] == -2)
+        self._over(over)
         self._roots[over] = self.tree.opening
         for player in (0, 1):
             self._beliefs[player][over] = self._start[player]

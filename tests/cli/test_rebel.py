@@ -32,7 +32,7 @@ LEARN = ("--algorithm", "rebel", "--net", "pbs:16x16", "--batch", 32, "--seed", 
 def examples(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Of games whose leaves were solved exactly."""
     path = tmp_path_factory.mktemp("examples") / "a.pbs"
-    done = run(*PLAY, "-n", 400, "-o", path)
+    done = run(*PLAY, "-n", 600, "-o", path)
     assert done.status == 0, done.err
     return path
 
@@ -54,7 +54,7 @@ def newest(folder: pathlib.Path) -> dict[str, np.ndarray]:
 def follow(folder: pathlib.Path) -> list[dict[str, object]]:
     """Learns in the loop, one step behind the other; the metrics, but for what time it was."""
     loop = (*PLAY, "--policy", folder, "--follow", "--max-ahead", 1)
-    learn = ("-", "--out", folder, *LEARN, "--steps", 12)
+    learn = ("-", "--out", folder, *LEARN, "--steps", 20)
     with subprocess.Popen(forked_line(*loop), stdout=subprocess.PIPE) as playing:
         with subprocess.Popen(forked_line("train", *learn), stdin=playing.stdout) as learning:
             assert playing.stdout
@@ -69,7 +69,7 @@ def follow(folder: pathlib.Path) -> list[dict[str, object]]:
 
 
 def test_equal_seeds_make_equal_examples(examples: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    assert run(*PLAY, "-n", 400, "-o", tmp_path / "b").status == 0
+    assert run(*PLAY, "-n", 600, "-o", tmp_path / "b").status == 0
     assert (tmp_path / "b").read_bytes() == examples.read_bytes()
     with open(examples, "rb") as stream:
         reader = ExampleReader(stream, "x")
@@ -81,9 +81,9 @@ def test_equal_seeds_make_equal_examples(examples: pathlib.Path, tmp_path: pathl
 
 def test_the_loop_learns_and_equal_seeds_make_equal_runs(tmp_path: pathlib.Path) -> None:
     first, second = follow(tmp_path / "one"), follow(tmp_path / "two")
-    assert first == second and [line["step"] for line in first] == list(range(1, 13))
+    assert first == second and [line["step"] for line in first] == list(range(1, 21))
     assert first[-1]["value_loss"] < first[0]["value_loss"]  # type: ignore[operator]
-    tensors = [load_checkpoint(tmp_path / name / CHECKPOINT.format(12))[0] for name in RUNS]
+    tensors = [load_checkpoint(tmp_path / name / CHECKPOINT.format(20))[0] for name in RUNS]
     assert tensors[0].keys() == tensors[1].keys()
     assert all((tensors[0][name] == tensors[1][name]).all() for name in tensors[0])
 
@@ -151,7 +151,7 @@ def errors_of(run_: pathlib.Path) -> dict[int, dict[str, float]]:
 
 
 def test_the_error_of_values_falls_and_measuring_it_changes_nothing(tmp_path: pathlib.Path) -> None:
-    play = (*PLAY[:3], "--search", "cfr,iterations=16", "--slots", 64, "--seed", 3, "-n", 4000)
+    play = (*PLAY[:3], "--search", "cfr,iterations=16", "--slots", 64, "--seed", 3, "-n", 6000)
     assert run(*play, "-o", tmp_path / "a").status == 0
     learn = ("train", tmp_path / "a", *LEARN, "--lr", 0.01, "--uses", 16, "--average-rate", 0.05)
     save, exact = ("--steps", 300, "--save-every", 150), ("--exact", 40)
@@ -362,7 +362,7 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
 
 def test_deep_searches_teach_and_play(tmp_path: pathlib.Path) -> None:
     """`make 1x2-deep.json`: to depth 3, and to the end of so small a game."""
-    words = [*MAKE, "LESS=2", "FINE=4", "DEEP=3", "1x2-deep.json"]
+    words = [*MAKE, "LESS=2", "SOME=4", "DEEP=3", "1x2-deep.json"]
     subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
     policies = json.loads((tmp_path / "1x2-deep.json").read_text())["policies"]
     assert [(one["step"], one["depth"], one.get("nodes")) for one in policies] == [

@@ -99,6 +99,16 @@ def test_examples_are_what_search_finds_and_games_go_on() -> None:
     assert (one.rows == two.rows).all() and (one.values == two.values).all()
 
 
+def test_games_that_end_in_a_deep_opening_begin_again_in_it() -> None:
+    """Few games of 1x4 reach their fifth decision."""
+    generator = Generator(pair_of("liars_dice:1x4").public, PBSSearch(updates=16, depth=4), 32, 1)
+    assert len(generator.examples(nothing)) == 2
+    assert generator.ended > 64  # in the first round
+    nodes, beliefs = generator.roots()
+    assert len(nodes) > 16 and beliefs[0].sum(1) == pytest.approx(1)
+    assert len(generator.examples(nothing)) == 2 * len(nodes) + 2 * (len(nodes) < 32)
+
+
 def test_a_network_learns_liars_dice() -> None:
     """1x3, 3,000 examples, judged by safe play."""
     torch.set_num_threads(1)
