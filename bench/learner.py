@@ -52,8 +52,10 @@ SETTINGS = {
     "barrage-default": Setting("barrage", "barrage-easy", "fromto", "mmd", {}, slices=False),
     "classic": Setting("classic", "classic-easy", "fromto:64x4+mirrored", "mmd", SHIPPED),
     "mini": Setting("mini", "random", "fromto", "mmd", {}, slices=False),
+    "mini-bf16": Setting("mini", "random", "fromto", "mmd", {"precision": "bf16"}, slices=False),
     "mini-slices": Setting("mini", "random", "fromto+deployment", "mmd", SHIPPED),
     "mini-rnad": Setting("mini", "random", "tiny", "rnad", {}, slices=False),
+    "mini-fromto-rnad": Setting("mini", "random", "fromto", "rnad", {}, slices=False),
     "barrage-rnad": Setting("barrage", "barrage-easy", "tiny", "rnad", {}, slices=False),
 }
 

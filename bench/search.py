@@ -1,12 +1,13 @@
 """How fast a player searches: rollouts a second of its turns, by CPU and by wall time, by some
 numbers of threads and by the backends that are there:
 
-    python bench/search.py [KEYS [PLAYER [GAME [TURNS [THREADS...]]]]]
+    python bench/search.py [--rounds R] [--backend B] [KEYS [PLAYER [GAME [TURNS [THREADS...]]]]]
 
 Plays a PLAYER against itself, one game at a time, until it has had TURNS turns, in THREADS threads
-(default: 1, then 2); then once more. All of them take turns, so that each meets the same load. Wall
-time wants cores that are idle: the load is printed, too. KEYS without a `time` are the same
-rollouts in any number of threads.
+(default: 1, then 2); R times. All of them take turns, so that each meets the same load. The last
+lines say how much faster it is than in the first number of threads: the median of the rounds, and
+each of them. Wall time wants cores that are idle: the load is printed, too. KEYS without a `time`
+are the same rollouts in any number of threads.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
+import numpy as np
 import torch
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.engine import Game
 from stratkit.nets.choice import ASKED, BACKENDS
 from stratkit.nets.onnx_network import is_installed
@@ -34,9 +36,6 @@ from stratkit.search import mmd
 from stratkit.threads import use_threads
 
 KEYS = "preset=strong"
-
-
-ROUNDS = 2
 
 
 class Timed:
@@ -63,7 +62,8 @@ class Timed:
         setattr(self.of, self.method, self.original)
 
 
-def timed(player: str, game: str, turns: int, threads: int, backend: str) -> None:
+def timed(player: str, game: str, turns: int, threads: int, backend: str) -> float:
+    """Rollouts a second."""
     use_threads(threads)
     os.environ[ASKED] = backend
     opened = open_player(parse_player(player), Game(game), 1, 1).player
@@ -78,15 +78,31 @@ def timed(player: str, game: str, turns: int, threads: int, backend: str) -> Non
     print(f"{backend}, {threads} threads: {of / number:.0f} rollouts a turn;", end=" ")
     print(f"{of / searches.cpu:.0f} a CPU second, {of / searches.wall:.0f} a second;", end=" ")
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)
+    return of / searches.wall
 
 
-def main(keys: str, player: str, game: str, turns: int, threads: list[int]) -> None:
+def main(
+    keys: str,
+    player: str,
+    game: str,
+    turns: int,
+    threads: list[int],
+    rounds: int,
+    backend: str | None,
+) -> None:
     torch.set_num_threads(1)
     print(f"{keys}, {player}, {game}")
     backends = [one for one in BACKENDS if one != "onnx" or is_installed()]
-    for _ in range(ROUNDS):
-        for backend, number in itertools.product(backends, threads):
-            timed(f"{keys},{player}", game, turns, number, backend)
+    pairs = list(itertools.product([backend] if backend else backends, threads))
+    rates: dict[tuple[str, int], list[float]] = {pair: [] for pair in pairs}
+    for _ in range(rounds):
+        for by, number in pairs:
+            rates[by, number].append(timed(f"{keys},{player}", game, turns, number, by))
+    for by, number in pairs:
+        if number != threads[0]:
+            each = np.divide(rates[by, number], rates[by, threads[0]])
+            print(f"{by}, {number} threads / {threads[0]}: {np.median(each):.2f}", end=" ")
+            print(f"({', '.join(f'{one:.2f}' for one in each)})")
 
 
 if __name__ == "__main__":
@@ -96,4 +112,6 @@ if __name__ == "__main__":
     parser.add_argument("game", metavar="GAME", nargs="?", default="barrage")
     parser.add_argument("turns", metavar="TURNS", nargs="?", default=200, type=int)
     parser.add_argument("threads", metavar="THREADS", nargs="*", default=[1, 2], type=int)
+    parser.add_argument("--rounds", metavar="R", default=2, type=at_least(1))
+    parser.add_argument("--backend", metavar="B", choices=BACKENDS)
     main(**vars(parser.parse_args()))

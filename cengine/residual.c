@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "residual.h"
 #include "stratkit.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -22,15 +23,8 @@
 
 enum { FREQUENCIES = 16 };
 
-/* A board is `stride` squares wide with its border of zeros. The tiles of it are `across` side by
- * side, and there is `room` for so many. `a`, `b` hold a board, `v`, `m` the tiles' frequencies. */
-typedef struct {
-    int height, width, channels, stride, across, tiles, room;
-    float *a, *b, *v, *m;
-} plan;
-
 /* One of a board `x` to `y`, both with their borders. `skip` (NULL: none) is added. */
-typedef void convolution(const plan *p, const float *x, const float *u, const float *bias,
+typedef void convolution(const residual_plan *p, const float *x, const float *u, const float *bias,
                          const float *skip, float *y);
 
 #ifdef VECTORS
@@ -110,11 +104,11 @@ static float *aligned(size_t floats)
     return out;
 }
 
-/* Whether there was memory for it. */
-static int open_plan(plan *p, int height, int width, int channels, int rows)
+int sk_residual_open(residual_plan *p, int height, int width, int channels, int lanes)
 {
-    int down = (height + 1) / 2;
-    *p = (plan){.height = height, .width = width, .channels = channels};
+    int down = (height + 1) / 2, rows = lanes == 16 ? 13 : 5;
+    assert(lanes > 0 && lanes <= sk_residual_lanes() && channels % lanes == 0);
+    *p = (residual_plan){.height = height, .width = width, .channels = channels, .lanes = lanes};
     p->across = (width + 1) / 2;
     p->stride = 2 * p->across + 2;
     p->tiles = down * p->across;
@@ -128,7 +122,7 @@ static int open_plan(plan *p, int height, int width, int channels, int rows)
     return p->a && p->b && p->v && p->m;
 }
 
-static void close_plan(plan *p)
+void sk_residual_close(residual_plan *p)
 {
     free(p->a);
     free(p->b);
@@ -136,7 +130,7 @@ static void close_plan(plan *p)
     free(p->m);
 }
 
-static void copy_board(const plan *p, float *board, float *bare, int out)
+static void copy_board(const residual_plan *p, float *board, float *bare, int out)
 {
     size_t bytes = (size_t)(p->width * p->channels) * sizeof *board;
     for (int rank = 0; rank < p->height; rank++, bare += p->width * p->channels) {
@@ -145,23 +139,27 @@ static void copy_board(const plan *p, float *board, float *bare, int out)
     }
 }
 
+void sk_residual_run(const residual_plan *p, float *board, const float *weights,
+                     const float *biases, int32_t blocks)
+{
+    convolution *convolve = of_lanes(p->lanes);
+    size_t size = (size_t)(FREQUENCIES * p->channels * p->channels);
+    copy_board(p, p->a, board, 0);
+    for (int k = 0; k < 2 * blocks; k += 2) {
+        const float *u = weights + (size_t)k * size, *bias = biases + k * p->channels;
+        convolve(p, p->a, u, bias, NULL, p->b);
+        convolve(p, p->b, u + size, bias + p->channels, p->a, p->a);
+    }
+    copy_board(p, p->a, board, 1);
+}
+
 int32_t sk_residual(int32_t height, int32_t width, int32_t channels, int32_t lanes, float *boards,
                     int64_t n, const float *weights, const float *biases, int32_t blocks)
 {
-    plan p;
-    int done = open_plan(&p, height, width, channels, lanes == 16 ? 13 : 5);
-    convolution *convolve = of_lanes(lanes);
-    size_t size = (size_t)(FREQUENCIES * channels * channels);
-    assert(lanes > 0 && lanes <= sk_residual_lanes() && channels % lanes == 0);
-    for (int64_t i = 0; done && i < n; i++, boards += height * width * channels) {
-        copy_board(&p, p.a, boards, 0);
-        for (int k = 0; k < 2 * blocks; k += 2) {
-            const float *u = weights + (size_t)k * size, *bias = biases + k * channels;
-            convolve(&p, p.a, u, bias, NULL, p.b);
-            convolve(&p, p.b, u + size, bias + channels, p.a, p.a);
-        }
-        copy_board(&p, p.a, boards, 1);
-    }
-    close_plan(&p);
+    residual_plan p;
+    int done = sk_residual_open(&p, height, width, channels, lanes);
+    for (int64_t i = 0; done && i < n; i++, boards += height * width * channels)
+        sk_residual_run(&p, boards, weights, biases, blocks);
+    sk_residual_close(&p);
     return done;
 }

@@ -5,7 +5,7 @@
 KERNEL vector NAME(relu)(vector x) { return MAX(x, SET(0.0f)); }
 
 /* The tiles' inputs B^T d B: 16 numbers a tile and channel, those of one frequency together. */
-KERNEL void NAME(forth)(const plan *p, const float *x, float *v)
+KERNEL void NAME(forth)(const residual_plan *p, const float *x, float *v)
 {
     int c = p->channels, row = p->stride * c;
     size_t next = (size_t)(p->room * c);
@@ -55,7 +55,7 @@ KERNEL void NAME(product)(const float *v, const float *u, int c, float *m, const
             STORE(m + r * c + n * LANES, sum[r][n]);
 }
 
-KERNEL void NAME(products)(const plan *p, const float *v, const float *u, float *m)
+KERNEL void NAME(products)(const residual_plan *p, const float *v, const float *u, float *m)
 {
     int c = p->channels;
     for (int f = 0; f < FREQUENCIES; f++, u += c * c)
@@ -69,7 +69,7 @@ KERNEL void NAME(products)(const plan *p, const float *v, const float *u, float 
 }
 
 /* The outputs relu(A^T m A + bias + skip) on the board; what lies beside it stays 0. */
-KERNEL void NAME(back)(const plan *p, const float *m, const float *bias, const float *skip,
+KERNEL void NAME(back)(const residual_plan *p, const float *m, const float *bias, const float *skip,
                        float *y)
 {
     int c = p->channels;
@@ -98,8 +98,8 @@ KERNEL void NAME(back)(const plan *p, const float *m, const float *bias, const f
     }
 }
 
-WHOLE void NAME(convolution)(const plan *p, const float *x, const float *u, const float *bias,
-                             const float *skip, float *y)
+WHOLE void NAME(convolution)(const residual_plan *p, const float *x, const float *u,
+                             const float *bias, const float *skip, float *y)
 {
     NAME(forth)(p, x, p->v);
     NAME(products)(p, p->v, u, p->m);

@@ -65,6 +65,29 @@ int32_t sk_residual_lanes(void);
 int32_t sk_residual(int32_t height, int32_t width, int32_t channels, int32_t lanes, float *boards,
                     int64_t n, const float *weights, const float *biases, int32_t blocks);
 
+/* A network `fromto` for boards of so many squares, at most 100, with lanes as of sk_residual. If
+ * it `mirrors`, it sees an own flag always on the right. Its weights [sk_fromto_floats] are copied:
+ * layer by layer in the order of fromto.c's struct, each [inputs][outputs]. NULL: no memory. */
+typedef struct sk_fromto sk_fromto;
+
+enum { SK_FROMTO_CHANNELS = 1024 }; /* at most */
+
+int64_t sk_fromto_floats(int32_t width, int32_t height, int32_t channels, int32_t blocks);
+sk_fromto *sk_fromto_open(int32_t width, int32_t height, int32_t channels, int32_t blocks,
+                          int32_t lanes, int32_t mirrors, const float *weights);
+void sk_fromto_close(sk_fromto *net);
+
+/* What it makes of positions, kept for the next views of one thread: of `most` of them, then of
+ * others. The network outlives it. NULL: no memory. */
+typedef struct sk_positions sk_positions;
+
+sk_positions *sk_positions_open(const sk_fromto *net, int32_t most);
+void sk_positions_close(sk_positions *positions);
+/* Of n views, packed and with what is legal [n][squares]: policies [n][squares] and values [n], by
+ * the one who acts. NULL: they are not wanted. */
+void sk_fromto_evaluate(sk_positions *positions, const uint8_t *packed, const uint8_t *legal,
+                        int64_t n, float *policy, float *values);
+
 /* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind,
  * in their order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a
  * power of two of slots. */

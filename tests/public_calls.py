@@ -20,6 +20,7 @@ from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.best_response import BestResponse
 from stratkit.engine.dice import DiceResponses, DiceSets
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
+from stratkit.engine.fromto import WholeFromTo, fromto_floats
 from stratkit.engine.history import Walk
 from stratkit.engine.mcts import SearchTrees
 from stratkit.engine.phantom import PhantomResponses, PhantomViews
@@ -161,6 +162,12 @@ def packed(rows: int = 2) -> np.ndarray:
     return batch(rows=rows).observe()
 
 
+def whole_arguments() -> dict[str, Any]:
+    shape = game_of().shape
+    weights = zeros("float32", fromto_floats(shape, 8, 1))
+    return {"shape": shape, "channels": 8, "blocks": 1, "weights": weights, "mirrors": False}
+
+
 EDGES, SETS = (lambda: tree().uniform()), (lambda: np.zeros(len(tree())))
 KEEP, BOTH = (1.0, 1.0, 1.0), (lambda: (hands(0), hands(1)))
 
@@ -232,6 +239,12 @@ CALLS: dict[str, Callable[[], Any]] = {
         "biases": zeros("float32", 2, 8),
         "lanes": 1,
     },
+    "fromto_floats": lambda: {"shape": game_of().shape, "channels": 8, "blocks": 1},
+    "WholeFromTo.__init__": lambda: (WholeFromTo, whole_arguments()),
+    "WholeFromTo.evaluate": lambda: (
+        WholeFromTo(**whole_arguments()).evaluate,
+        {"packed": packed(), "legal": batch(rows=2).legal(), "values": True},
+    ),
     "distinct_views": lambda: {"observations": packed(), "legal": batch(rows=2).legal()},
     "has_worlds": lambda: {"game": game_of()},
     "hidden_types": lambda: {"batch": batch()},

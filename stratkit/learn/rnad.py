@@ -297,7 +297,7 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
         # Fine-tuning estimates the values of the policy without rare actions, which plays by
         # `per=action`. What it pays for its distance is expected under that policy; the logarithms,
         # and the advantage, are the network's own.
-        embedding = target.embed(inputs)
+        embedding = target.embed_without_graph(inputs)
         valued = pi
         if "policy" in self.config.as_written:
             valued = legal_policy(target.logits(embedding, inputs, legal), legal)[0]
@@ -325,7 +325,8 @@ class RNaD(Algorithm[RNaDForward, RNaDTargets]):
 
         def log_policy(name: str) -> Tensor:
             network = self.networks[name]
-            logits = network.logits(network.embed(views.inputs), views.inputs, views.legal)
+            embedding = network.embed_without_graph(views.inputs)
+            logits = network.logits(embedding, views.inputs, views.legal)
             return legal_policy(logits, views.legal)[1]
 
         if alpha == 1 or self._one_regularization:

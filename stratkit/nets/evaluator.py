@@ -82,6 +82,11 @@ class Evaluator:
         return self._loose
 
     @property
+    def by_engine(self) -> bool:
+        """Whether the engine computes the network as a whole."""
+        return isinstance(self.backend, OnnxNetwork) and self.backend.whole is not None
+
+    @property
     def _loose(self) -> bool:
         """Whether the number of rows may follow that of views."""
         return self.on_cpu and (self.elastic or not self.backend.pads)

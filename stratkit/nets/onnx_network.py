@@ -1,5 +1,6 @@
 """The networks `fromto`, and `+deployment` and `+mirrored` with them, by ONNX Runtime and numpy;
-their blocks by the engine, where the processor has vectors for it.
+but where the processor has vectors for it, the engine computes a `fromto` as a whole, unless it is
+handed public information of the caller's.
 
 They compute what the modules of torch do that have their names (`fromto.py`, `deployment.py`,
 `mirrored.py`), for who plays on a CPU: logits differ by rounding. Other networks need torch.
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Float32s, Int64s
 from stratkit.engine import Game, distinct_views
+from stratkit.engine.fromto import WholeFromTo
 from stratkit.engine.observation import (
     CELLS,
     COUNTS,
@@ -51,6 +53,7 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 CERTAIN = 0.999  # probabilities above are of what is known
+MANY = 256  # views that the engine evaluates in one call
 MOST_BYTES = 2**25  # of embeddings that are remembered
 HIDDEN, MET = 16, OUTCOMES + 2  # as in `fromto`
 DEPLOYMENT_HIDDEN = 64  # as in `deployment`
@@ -113,7 +116,8 @@ class OnnxNetwork:
         check_weights(net, self.game, weights)
         planes, height, width = self.game.shape
         shape, ends = (planes, height, width), has_deployment(net)
-        self.weights = weights
+        self.weights, self.deploys_apart = weights, ends
+        self.whole = _whole(shape, weights, "play." if ends else "", net.endswith(MIRRORED))
         self.made: Any = (  # each reads what it has prepared
             OnnxMirrored(shape, weights, net.endswith(MIRRORED))
             if ends
@@ -143,14 +147,47 @@ class OnnxNetwork:
         self, packed: Bytes, legal: Bytes, pub: Float32s | None, values: bool, memory: Memory | None
     ) -> list[Float32s]:
         """`Backend.policy`."""
+        if self.whole and pub is None:
+            return self._by_engine(self.whole, packed, legal, values)
         inputs, embedding = self._embed(packed, pub, memory)
         found = [softmax(self.made.logits(embedding, inputs, legal))]
         return [*found, self.made.value(embedding, inputs)] if values else found
 
     def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> list[Float32s]:
         """`Backend.values`."""
+        if self.whole and pub is None:
+            return self._by_engine(self.whole, packed, None, True)
         inputs, embedding = self._embed(packed, pub, memory)
         return [self.made.value(embedding, inputs)]
+
+    def _by_engine(
+        self, whole: WholeFromTo, packed: Bytes, legal: Bytes | None, values: bool
+    ) -> list[Float32s]:
+        """Policies of the `legal` actions, if they are given, and values, if they are wanted."""
+        deploys = packed[:, PHASE] == 1
+        if not self.deploys_apart or not deploys.any():
+            return self._shared_out(whole, packed, legal, values)
+        inputs = self.made.prepare(packed[deploys])
+        found = [] if legal is None else [softmax(self.made.logits(None, inputs, legal[deploys]))]
+        found += [self.made.value(None, inputs)] if values else []
+        if deploys.all():
+            return found
+        plays = ~deploys
+        may = None if legal is None else legal[plays]
+        others = self._shared_out(whole, packed[plays], may, values)
+        return [_merged(deploys, *each) for each in zip(found, others, strict=True)]
+
+    def _shared_out(
+        self, whole: WholeFromTo, packed: Bytes, legal: Bytes | None, values: bool
+    ) -> list[Float32s]:
+        """The same by `whole` alone, in threads."""
+
+        def evaluate(rows: slice) -> list[Float32s]:
+            may = None if legal is None else legal[rows]
+            return [x for x in whole.evaluate(packed[rows], may, values) if x is not None]
+
+        parts = side_by_side(evaluate, shares(len(packed), MANY))
+        return [np.concatenate(x) for x in zip(*parts, strict=True)] if parts[1:] else parts[0]
 
     def _embed(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> tuple[Any, Any]:
         inputs = self.made.prepare(packed, pub)
@@ -552,6 +589,33 @@ class OnnxMirrored:
         if embedding is not None:
             values[inputs.plays] = self.play.value(embedding, inputs.play)
         return values
+
+
+def _merged(where: Bools, found: Float32s, others: Float32s) -> Float32s:
+    """Rows of `found` there, and of `others` elsewhere."""
+    out = np.empty((len(where), *found.shape[1:]), np.float32)
+    out[where], out[~where] = found, others
+    return out
+
+
+def _whole(
+    shape: tuple[int, int, int], weights: Weights, prefix: str, mirrors: bool
+) -> WholeFromTo | None:
+    """A `FromTo` for the engine; None: ONNX Runtime is faster on this processor."""
+    if not (blocks := _blocks(weights, prefix)):
+        return None
+    w = {name.removeprefix(prefix): weight for name, weight in weights.items()}
+    channels = len(w["place"])
+    fixed = w["place"].reshape(channels, -1).T + w["entry.bias"] + w["counts.bias"]
+    none, piece = w["part.weight"] + w["square.bias"], w["context.bias"] + w["square.bias"]
+    layers = [
+        *(w["entry.weight"].reshape(channels, FEATURES).T, w["counts.weight"].T, fixed, *blocks),
+        *(w["square.weight"].T, w["context.weight"].T, none[1], none[0], piece),
+        *(w["outcome.weight"].T, w["policy.weight"], w["policy.bias"], w["met"], w["deploy"]),
+        *(w["critic.0.weight"].T, w["critic.0.bias"], w["critic.2.weight"], w["critic.2.bias"]),
+    ]
+    flat = np.concatenate([np.asarray(layer, np.float32).ravel() for layer in layers])
+    return WholeFromTo(shape, channels, len(blocks[0]) // 2, flat, mirrors)
 
 
 def _blocks(weights: Weights, prefix: str) -> tuple[Float32s, Float32s] | None:

@@ -60,6 +60,12 @@ def by_threads(blueprint: Blueprint) -> bool:
     return getattr(blueprint, "by_threads", False)
 
 
+def remembered(blueprint: Blueprint) -> Blueprint:
+    """A blueprint that remembers what it said of a view, unless that costs more than to ask it
+    again: the engine keeps positions, and its calls leave Python to other threads."""
+    return blueprint if getattr(blueprint, "by_engine", False) else Remembered(blueprint)
+
+
 class Remembered:
     """A blueprint that is asked for the policy and the value of each view once: rollouts that
     differ in nothing but what stays hidden come to the same views. Threads may share it, if they

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
 from stratkit.search.beliefs import BeliefSampler, WorldSample, concat
-from stratkit.search.blueprint import Blueprint, Remembered, by_threads
+from stratkit.search.blueprint import Blueprint, by_threads, remembered
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
 from stratkit.search.rollouts import MOST_ROWS, play_out_by_threads
 from stratkit.threads import search_threads
@@ -194,7 +194,7 @@ class MMDSearch(Search):
         clock = SearchClock(self.seconds and self.seconds * len(roots))
         budgets = [self.budget(len(root.moves)) for root in roots]
         pool = WorldPool(roots, [worlds for worlds, _ in budgets], self.belief, blueprint, seed)
-        remembered = Remembered(blueprint)
+        asked = remembered(blueprint)
         orders = [np.tile(np.arange(worlds), times) for worlds, times in budgets]
         tried = [MoveReturns(np.empty((0, len(root.moves)))) for root in roots]
         first = 0
@@ -209,7 +209,7 @@ class MMDSearch(Search):
                 for end in (first + size, first + AHEAD * size)
             )
             worlds, ahead = pool.at_least(now), functools.partial(pool.at_least, later)
-            values = _values(roots, active, worlds, orders, parts, remembered, self, seed, ahead)
+            values = _values(roots, active, worlds, orders, parts, asked, self, seed, ahead)
             first += size
             for root, one, more in zip(roots, tried, values, strict=True):
                 one.add(more)

@@ -127,7 +127,7 @@ class Slow(TabularBlueprint):
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Views are evaluated as often as rollouts come to them."""
-    monkeypatch.setattr(mmd, "Remembered", lambda blueprint: blueprint)
+    monkeypatch.setattr(mmd, "remembered", lambda blueprint: blueprint)
 
 
 @pytest.mark.usefixtures("forgetful")
@@ -234,7 +234,7 @@ def test_a_view_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     once, again = Counting(tree, policy), Counting(tree, policy)
     search = asked(tree, 64, 1.0, depth=2)
     found = search(roots_of(tree, policy), once, 1)
-    monkeypatch.setattr(mmd, "Remembered", lambda blueprint: blueprint)
+    monkeypatch.setattr(mmd, "remembered", lambda blueprint: blueprint)
     wanted = search(roots_of(tree, policy), again, 1)
     np.testing.assert_array_equal(flat(found), flat(wanted))
     assert set(once.asked) == set(again.asked) and len(again.asked) > 5 * len(once.asked)
