@@ -93,6 +93,7 @@ SHARED = {
     "declared",
     "errors",
     "netnames",
+    "pages",
     "pictures",
     "python_class",
     "regular",

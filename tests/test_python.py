@@ -73,6 +73,8 @@ def test_a_network_comes_from_a_run_a_file_or_by_its_name(made: pathlib.Path) ->
     first, last = (path for _, path in list_checkpoints(made / "run")[-2:])
     assert stratkit.load(made / "run").file == str(last)
     assert stratkit.load(first).step == 1 and stratkit.load(str(last)).step == 2
+    shown = f"<TrainedNetwork {last.name}: target of step 2, for micro>"
+    assert repr(stratkit.load(made / "run")) == shown
     shipped = stratkit.load("barrage-easy", rows=1)
     assert shipped.game.name == "barrage"
     board = stratkit.Board("barrage")
@@ -120,6 +122,8 @@ def test_tables_of_episodes_are_what_the_games_were(made: pathlib.Path) -> None:
     played = stratkit.read_episodes(made / "x.eps")
     games, actions = played.games, played.actions
     assert {len(column) for column in games.values()} == {30}
+    many = len(actions["action"])
+    assert repr(played) == f"<EpisodeArrays of micro: 30 games, {many} actions>"
     with open(made / "x.eps", "rb") as stream:
         reader = EpisodeReader(stream, "x")
         episodes = list(reader)

@@ -110,13 +110,18 @@ class StatsOptions:
     plot: str | None = usage(
         "--plot FILE", "Draw the heat map of each piece into FILE.png or FILE.svg."
     )
+    html: str | None = usage(
+        "--html FILE.html", "Write how setups scored and what players do into one page."
+    )
     force: bool = usage("-f, --force", "Overwrite an existing FILE.")
     jobs: int
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
-        if self.plot == "-":
-            raise UsageError("a picture cannot go where the table goes: name a file")
+        if "-" in (self.plot, self.html):
+            raise UsageError("a picture or page cannot go where the table goes: name a file")
+        if self.html is not None and self.versus:
+            raise UsageError("--html is a page of INPUT alone: no --versus")
         if "-" in self.inputs and "-" in self.versus:
             raise UsageError("standard input cannot be both sides of a comparison")
 

@@ -35,6 +35,7 @@ def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
         selection=options.selection,
         attacks=options.attacks,
         scores=options.scores,
+        explore=options.html is not None,
     )
     columns = [
         (_title(paths), _figures(paths, task, options, tally))
@@ -46,6 +47,8 @@ def run_stats(options: StatsOptions, warn: Say, put: Say) -> int:
     put(_json(columns) if options.as_json else table(columns, options))
     if options.plot is not None:
         _draw(columns, options.plot, options.force)
+    if options.html is not None:
+        _write_page(*columns[0], options)
     return tally.status
 
 
@@ -59,7 +62,7 @@ def _figures(
     options: StatsOptions,
     tally: FaultTally,
 ) -> Figures:
-    total = _empty(options.attacks, options.scores)
+    total = _empty(options.attacks, options.scores, options.html is not None)
     items = chunks(paths, numbers=options.selection.game)
     with in_order(task, items, options.jobs) as answers:
         for figures, faults, opened in answers:
@@ -70,11 +73,13 @@ def _figures(
     return total
 
 
-def _empty(attacks: bool, scores: bool) -> Figures:
+def _empty(attacks: bool, scores: bool, explore: bool) -> Figures:
     """Figures of nothing, which will count these, too."""
+    from stratkit.notation.explored import Explored
     from stratkit.notation.statistics import Figures
 
-    return Figures(attacks={} if attacks else None, scores={} if scores else None)
+    both = (Explored(), Explored()) if explore else None
+    return Figures(attacks={} if attacks else None, scores={} if scores else None, explored=both)
 
 
 def stats_chunk(
@@ -82,17 +87,18 @@ def stats_chunk(
     selection: Selection,
     attacks: bool = False,
     scores: bool = False,
+    explore: bool = False,
 ) -> tuple[Figures, list[InputError], bool]:
     """The figures of the sound items of a chunk, the faults of the others, and whether there is
     more in it than what could not be read. `attacks`: count them, too, which takes longer;
-    `scores`: also those of setups.
+    `scores`: also those of setups; `explore`: what the page of --html has.
 
     Games that only have survivable faults count.
     """
     from stratkit.notation.attacks import count_attacks
     from stratkit.notation.fenfs import start_setups
 
-    figures = _empty(attacks, scores)
+    figures = _empty(attacks, scores, explore)
     faults: list[InputError] = []
     raws: list[Raw] = []
     setups: list[Setup] = []
@@ -110,7 +116,7 @@ def stats_chunk(
         else:
             raws.append(item)
     logs = []
-    for game in games(raws, selection, boards=attacks):
+    for game in games(raws, selection, boards=attacks or explore):
         if isinstance(game, InputError):
             faults.append(game)
         elif game is not None:
@@ -119,6 +125,11 @@ def stats_chunk(
                 logs.append(game.log)
                 if attacks:
                     figures.add_attacks(game.log.players, count_attacks(game.played))
+                if figures.explored:
+                    asked = selection.sides(game.log)
+                    others = [side for side in (0, 1) if side not in asked]
+                    for explored, sides in zip(figures.explored, (asked, others), strict=True):
+                        explored.add(game.played, sides)
     figures.add_logs(logs, selection)
     figures.add_setups([setup for setup in setups if selection.takes_setup(setup)])
     return figures, faults, any(isinstance(item, Raw) for item in chunk)
@@ -128,6 +139,21 @@ def _json(columns: list[tuple[str, Figures]]) -> str:
     named = ("inputs", "versus")
     values = {key: figures.json() for key, (_, figures) in zip(named, columns, strict=False)}
     return json.dumps({"stratkit": "stats", "version": VERSION, **values}, indent=1)
+
+
+def _write_page(title: str, figures: Figures, options: StatsOptions) -> None:
+    from stratkit.convert.stats_page import stats_page
+
+    assert options.html is not None and figures.explored is not None
+    asked, others = figures.explored
+    if not asked.games:
+        raise InputError("no games to show on a page")
+    players = " and ".join(map(printable, options.selection.players))
+    columns = [(players or "all players", asked)]
+    if players:
+        columns.append((f"opponents of {players}", others))
+    with open_output(options.html, options.force) as out:
+        out.write(stats_page(f"Setups and habits: {players or title}", columns))
 
 
 def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:

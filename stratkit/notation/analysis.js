@@ -42,6 +42,12 @@ function opinionText(ply) {
         `${moves.join(", ")}; the move played ${percent(one.share)}${loss}`;
 }
 
+// The move that the analyst prefers to the one that led to this ply, where that was a mistake.
+function betterMove(ply) {
+    const one = analysis.plies.get(ply);
+    return one && one.loss >= LEAST && one.moves[0].move !== one.move ? squaresOf(one.moves[0].move) : null;
+}
+
 function showAnalysis() {
     const of = kind => game.analysis.filter(one => one.kind === kind);
     analysis = {plies: new Map(of("ply").map(one => [one.ply, one])), mistakes: of("mistake"),

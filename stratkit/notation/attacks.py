@@ -5,6 +5,7 @@ hidden pieces that chase known ones, weaker than these (the bluffs of the DeepNa
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,40 +50,42 @@ for _attacker in _MOVES:
         _OUTCOME[_attacker, _defender] = fight(_attacker, _defender)
 
 
-def count_attacks(played: Played) -> tuple[Counter[str], Counter[str]]:
-    """What red and blue did in a game with its `boards`, by the names of `COUNTED`:
+def each_ply(played: Played) -> Mapping[str, Bools | Int64s]:
+    """What a game with its `boards` has at each ply, [plies], by the names of `COUNTED`:
 
     plies; attacks; those on pieces of known type; those of these in which the attacker alone falls,
-    which it knew; movable pieces beside an enemy's piece of known type that wins if it attacks, one
-    a ply and piece, after the own move; how many of these the enemy takes in its next move; moves
-    of a hidden piece to a square beside a movable enemy's piece of known type; those of these in
-    which it would fall by an attack on each such piece; plies before which an own piece that wins
-    stands beside a scout of known type; those of these that do not attack such a scout.
+    which it knew; movable pieces beside an enemy's piece of known type that wins if it attacks,
+    after the own move; how many of these the enemy takes in its next move; moves of a hidden piece
+    to a square beside a movable enemy's piece of known type; those of these in which it would fall
+    by an attack on each such piece; plies before which an own piece that wins stands beside a scout
+    of known type; those of these that do not attack such a scout.
     """
-    nothing = dict.fromkeys(COUNTED, 0)
-    counts: tuple[Counter[str], Counter[str]] = (Counter(nothing), Counter(nothing))
     if len(played.boards) < 2:
-        return counts
+        return {name: np.zeros(0, np.int64) for name in COUNTED}
     variant = played.log.variant
     attack, known, outcome, end = _attacks(played)
     ply = np.arange(len(attack))
     beside = _beside(_cells(played)[1:], ply % 2, variant.height, variant.width)
     taken = np.append(beside[ply[:-1], end[1:]] & attack[1:] & (outcome[1:] == WINS), False)
     lost = known & (outcome == LOSES)
-    first = np.ones(len(ply)), attack, known, lost, beside.sum(1), taken
-    sums = (*first, *_chases(played, attack, end), *_scouts(played))
-    for side in (0, 1):
-        for name, each in zip(COUNTED, sums, strict=True):
-            counts[side][name] = int(each[side::2].sum())
-    return counts
+    first = np.ones(len(ply), np.int64), attack, known, lost, beside.sum(1), taken
+    every = (*first, *_chases(played, attack, end), *_scouts(played))
+    return dict(zip(COUNTED, every, strict=True))
 
 
-def bluffs(played: Played) -> list[int]:
-    """The plies (from 0) of the moves that count as bluffs. Needs `boards`."""
-    if len(played.boards) < 2:
-        return []
-    attack, _, _, end = _attacks(played)
-    return [int(ply) for ply in np.flatnonzero(_chases(played, attack, end)[1])]
+def count_attacks(played: Played) -> tuple[Counter[str], Counter[str]]:
+    """What red and blue did in a game: the sums of `each_ply`."""
+    every = each_ply(played)
+    red, blue = (
+        Counter({name: int(each[side::2].sum()) for name, each in every.items()}) for side in (0, 1)
+    )
+    return red, blue
+
+
+def lost_attacks(played: Played) -> list[int]:
+    """The plies (from 0) of the attacks in which the attacker alone falls, and knew it. Needs
+    `boards`."""
+    return [int(ply) for ply in np.flatnonzero(each_ply(played)["known_lost"])]
 
 
 def _chases(played: Played, attack: Bools, end: Bytes) -> tuple[Bools, Bools]:
@@ -135,15 +138,6 @@ def _spread(places: Bools, height: int, width: int) -> Bools:
     for up, right in ((0, 1), (2, 1), (1, 0), (1, 2)):
         beside |= grid[:, up : up + height, right : right + width]
     return beside.reshape(places.shape)
-
-
-def lost_attacks(played: Played) -> list[int]:
-    """The plies (from 0) of the attacks in which the attacker alone falls, and knew it. Needs
-    `boards`."""
-    if len(played.boards) < 2:
-        return []
-    _, known, outcome, _ = _attacks(played)
-    return [int(ply) for ply in np.flatnonzero(known & (outcome == LOSES))]
 
 
 def _cells(played: Played) -> Bytes:

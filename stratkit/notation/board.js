@@ -119,8 +119,8 @@ class Board {
                 this.labels.append(label(x, this.place(width * rank)[1], rank + 1));
     }
 
-    // The arrow lies between the ranks of both squares, so that they can be read.
-    point(from, to) {
+    // The arrow lies between the ranks of both squares, so that they can be read. `kind` is a class.
+    point(from, to, kind = "") {
         const [x, y] = this.place(from), [endX, endY] = this.place(to);
         const length = Math.hypot(endX - x, endY - y), [right, down] = [(endX - x) / length,
                                                                         (endY - y) / length];
@@ -128,7 +128,7 @@ class Board {
         const at = (along, aside) => `${x + along * right - aside * down} ` +
                                      `${y + along * down + aside * right}`;
         this.arrow.append(
-            Board.shape("path", {d: `M${at(start, -3)}L${at(neck, -3)}L${at(neck, -8)}L${at(tip, 0)}` +
+            Board.shape("path", {class: kind, d: `M${at(start, -3)}L${at(neck, -3)}L${at(neck, -8)}L${at(tip, 0)}` +
                                     `L${at(neck, 8)}L${at(neck, 3)}L${at(start, 3)}z`}));
     }
 }

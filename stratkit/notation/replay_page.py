@@ -16,6 +16,7 @@ from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.play import Played, move_texts
 from stratkit.notation.squares import LETTER_ORDER
+from stratkit.pages import part
 
 _TEMPLATE = pathlib.Path(__file__).with_name("replay.html")
 
@@ -81,15 +82,16 @@ def in_script(data: Any) -> str:
 def _filled(text: str) -> Element:
     page = fromstring(_TEMPLATE.read_text("utf-8"))
     style, script = board_parts()
-    for path, part in (
+    for path, text_of in (
         (".//script[@id='games']", text),
         (".//script[@id='board-code']", script),
         (".//script[@id='analysis-code']", _TEMPLATE.with_name("analysis.js").read_text("utf-8")),
         (".//style[@id='look']", style),
+        (".//style[@id='page']", part("page.css")),
     ):
         place = page.find(path)
         assert place is not None
-        place.text = part + (place.text or "")
+        place.text = text_of + (place.text or "")
     return page
 
 

@@ -20,6 +20,7 @@ from stratkit.engine.stratego import (
     VARIANTS,
     Variant,
 )
+from stratkit.notation.explored import Explored
 from stratkit.notation.log import Log
 from stratkit.notation.scores import DRAWN, LOST, WON, Scores
 from stratkit.notation.select import EVERYTHING, Selection
@@ -161,6 +162,8 @@ class Figures:
     free                       setups that fit no variant
     attacks                    by nick, what `attacks.count_attacks` counts; None: not counted
     scores                     of setups, by variant; None: not counted
+    explored                   of the sides that were asked for, and of their opponents; None: not
+                               looked at
     """
 
     games: int = 0
@@ -173,6 +176,7 @@ class Figures:
     free: int = 0  # setups that fit no variant
     attacks: dict[str, Counter[str]] | None = None
     scores: dict[str, Scores] | None = None
+    explored: tuple[Explored, Explored] | None = None
 
     def add_logs(self, logs: Sequence[Log], selection: Selection = EVERYTHING) -> None:
         """Adds games, and the setups of the sides that the selection asks for."""
@@ -239,6 +243,8 @@ class Figures:
         for name, scores in (other.scores or {}).items():
             assert self.scores is not None
             self.scores.setdefault(name, Scores(VARIANTS[name])).merge(scores)
+        for mine_explored, more in zip(self.explored or (), other.explored or (), strict=True):
+            mine_explored.merge(more)
 
     def of_player(self, nick: str) -> Counter[str]:
         """How many games somebody `won`, had `drawn` and `lost`, in whatever case the nick is."""

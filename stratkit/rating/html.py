@@ -1,35 +1,22 @@
-"""A report as one page of HTML that needs nothing else: no font, no network, and no script, unless
-games are to be stepped through.
-
-The page is a tree of elements, so that every text in it is escaped by whoever writes the tree.
+"""A report as one page of HTML that needs nothing else: no font and no network. A page of many
+players sorts its tables by a script of its own; games to step through have another.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element, SubElement, tostring
+from types import MappingProxyType
+from xml.etree.ElementTree import Element
 
 from stratkit.errors import printable
+from stratkit.pages import add, document, element, fold, table
 from stratkit.rating import svg, tables
 from stratkit.rating.report import RatingReport, Standing
 from stratkit.rating.tables import ReportTable
-from stratkit.version import __version__
 
-STYLE = """
-:root { color-scheme: light dark }
-body { font: 15px/1.4 sans-serif; margin: 2em auto; max-width: 62em; padding: 0 1em;
-  color: light-dark(#222, #ddd); background: light-dark(#fff, #181818) }
-table { border-collapse: collapse; margin: .5em 0 }
-th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #8885 }
-th { border-bottom: 1px solid #888 }
-.words { text-align: left }
-.wide { overflow-x: auto }
-svg { max-width: 100%; height: auto; font: 13px sans-serif }
-.warning { color: light-dark(#a03000, #ff9060) }
-"""
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 FEW = 12  # players whose meetings are all shown at once
-SCRIPTS = "; script-src 'unsafe-inline'"
+SHADE = "color-mix(in srgb, #0072b2 {:.0f}%, transparent)"
 
 
 @dataclass(frozen=True)
@@ -44,53 +31,47 @@ class Games:
 
 def page(report: RatingReport, games: Games | None = None) -> str:
     """The page; the same report and games give the same text."""
-    html = Element("html", {"lang": "en"})
-    head = SubElement(html, "head")
-    SubElement(head, "meta", {"charset": "utf-8"})
-    policy = POLICY + (SCRIPTS if games else "")
-    SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": policy})
-    SubElement(head, "meta", {"name": "viewport", "content": "width=device-width"})
     game = printable(report.options.game)
-    title = f"Ratings: {game}" if game else "Ratings"
-    SubElement(head, "title").text = title
-    SubElement(head, "style").text = STYLE + svg.STYLE + (games.style if games else "")
-    body = SubElement(html, "body")
-    SubElement(body, "h1").text = title
-    SubElement(body, "p").text = "; ".join(report.notes()) + "."
+    body = element("main", class_="ratings")
+    add(body, "p", "; ".join(report.notes()) + ".")
     for warning in (*report.remarks(), *report.warnings()):
-        SubElement(body, "p", {"class": "warning"}).text = warning
+        add(body, "p", warning, class_="warning")
     parts = report.parts()
     for number, part in enumerate(parts, start=1):
         if len(parts) > 1:
-            SubElement(body, "h1").text = f"Group {number} of {len(parts)}"
-        if len(part.standings) > FEW:
-            _jumps(body, part)
+            add(body, "h2", f"Group {number} of {len(parts)}")
         _ratings(body, part)
     if games:
-        SubElement(body, "h2").text = games.title
+        add(body, "h2", games.title)
         body.append(games.viewer)
-    SubElement(body, "p").text = f"Made by rate (stratkit {__version__})."
-    return "<!DOCTYPE html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
+    title = f"Ratings: {game}" if game else "Ratings"
+    return document(title, [body], svg.STYLE + (games.style if games else ""), "rate")
 
 
 def _ratings(body: Element, report: RatingReport) -> None:
-    """Pictures and tables of players who met."""
-    body.append(svg.intervals(report))
-    _table(body, tables.ratings(report))
-    if (curve := svg.curve(report)) is not None:
-        SubElement(body, "h2").text = "Ratings over steps"
-        body.append(curve)
+    """Pictures and tables of players who met; of many, those of all pairs are folded."""
     many = len(report.standings) > FEW
     if many:
-        _table(SubElement(body, "details"), tables.meetings(report), "summary")
+        _jumps(body, report)
     else:
-        _table(body, tables.meetings(report))
+        body.append(svg.intervals(report))
+    links = {s.name: _place(report, s) for s in report.standings} if many else {}
+    _table(body, tables.ratings(report), sorts=many, links=links)
+    if many:
+        fold(body, "Picture of the ratings").append(svg.intervals(report))
+    if (curve := svg.curve(report)) is not None:
+        add(body, "h2", "Ratings over steps")
+        body.append(curve)
+    meetings = tables.meetings(report)
+    _table(fold(body, meetings.title) if many else body, meetings, sorts=many, headed=not many)
+    every = fold(body, "Results of each player") if many else body
     for standing in report.standings:
-        place = SubElement(body, "details", {"id": _place(report, standing)})
-        _table(place, tables.versus(report, standing.name), "summary")
+        versus = tables.versus(report, standing.name)
+        place = add(fold(every, versus.title), "div", id=_place(report, standing))
+        _table(place, versus, sorts=many, headed=False)
     if (matrix := tables.superiority(report)) is not None:
-        parent = SubElement(body, "details") if many else body
-        _table(parent, matrix, "summary" if many else "h2", shade=True)
+        parent = fold(body, matrix.title) if many else body
+        _table(parent, matrix, headed=not many, shade=True)
 
 
 def _place(report: RatingReport, standing: Standing) -> str:
@@ -99,24 +80,35 @@ def _place(report: RatingReport, standing: Standing) -> str:
 
 
 def _jumps(body: Element, report: RatingReport) -> None:
-    """Links to each player's results, the strongest first: a page of many is long."""
-    line = SubElement(body, "p", {"class": "jumps"})
-    for standing in report.standings:
-        link = SubElement(line, "a", {"href": f"#{_place(report, standing)}"})
-        link.text, link.tail = printable(standing.name), " "
+    """Links to each player's results, by name: a page of many is long."""
+    line = add(fold(body, "Jump to a player"), "p", class_="jumps")
+    for standing in sorted(report.standings, key=lambda standing: standing.name.casefold()):
+        link = add(line, "a", printable(standing.name), href=f"#{_place(report, standing)}")
+        link.tail = " "
 
 
-def _table(parent: Element, table: ReportTable, heading: str = "h2", shade: bool = False) -> None:
-    SubElement(parent, heading).text = table.title
-    element = SubElement(SubElement(parent, "div", {"class": "wide"}), "table")
-    row = SubElement(element, "tr")
-    kinds = [{"class": "words"} if column.is_words else {} for column in table.columns]
-    for column, kind in zip(table.columns, kinds, strict=True):
-        SubElement(row, "th", kind).text = column.head
-    for cells, values in zip(table.cells(), table.rows, strict=True):
-        row = SubElement(element, "tr")
-        for text, value, kind in zip(cells, values, kinds, strict=True):
-            cell = SubElement(row, "td", kind)
-            cell.text = text
-            if shade and isinstance(value, float):
-                cell.set("style", f"background: rgba(0, 114, 178, {value / 2:.2f})")
+def _table(
+    parent: Element,
+    report: ReportTable,
+    sorts: bool = False,
+    headed: bool = True,
+    shade: bool = False,
+    links: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """A table; `links` has a place in the page for a player's name."""
+    if headed:
+        add(parent, "h2", report.title)
+    rows: list[list[str | Element]] = []
+    for texts, values in zip(report.cells(), report.rows, strict=True):
+        pairs = zip(texts, map(str, values), strict=True)
+        rows.append([
+            element("a", text, href=f"#{links[value]}") if value in links else text
+            for text, value in pairs
+        ])  # fmt: skip
+    words = [at for at, column in enumerate(report.columns) if column.is_words]
+    made = table(parent, [column.head for column in report.columns], rows, words, sorts)
+    if shade:
+        for row, values in zip(made[1:], report.rows, strict=True):
+            for cell, value in zip(row, values, strict=True):
+                if isinstance(value, float):
+                    cell.set("style", f"background: {SHADE.format(50 * value)}")

@@ -229,6 +229,12 @@ def test_an_interruption_leaves_lines_and_a_page(tmp_path: pathlib.Path) -> None
 
 # ---- the page ----
 
+
+def split(move: str) -> list[str]:
+    """Both squares of a move: A4A5, A10A9."""
+    return re.findall(r"[A-K]\d+", move)
+
+
 TOLD = "document.getElementById('told').innerText"
 
 
@@ -246,6 +252,12 @@ def test_the_page_shows_opinions_graph_and_mistakes(
         value = float(re.sub(f"^{one['side']} expected ", "", told).split()[0].rstrip(";"))
         assert value == pytest.approx(one["value"], abs=0.0051)
         assert ("loss" in told) == (one["loss"] > 0)
+        green = browser.evaluate("document.querySelectorAll('#board .arrow .better').length")
+        squares = browser.evaluate(
+            "[...document.querySelectorAll('#board g.better')].map(one => one.dataset.square)"
+        )
+        best, wrong = one["moves"][0]["move"], one["loss"] >= 0.1
+        assert (green, sorted(squares)) == (wrong, sorted(split(best)) if wrong else [])
     items = browser.evaluate("[...document.querySelectorAll('#mistakes li')].map(e => e.innerText)")
     assert [int(item.split(".")[0]) for item in items] == [m["ply"] for m in of("mistake", records)]
     points = "[...document.querySelectorAll('#graph polyline')].map(e => e.points.length)"

@@ -212,12 +212,64 @@ def test_an_address_names_the_ply(
 def test_all_can_be_reached_with_the_keyboard(browser: Browser, page: pathlib.Path) -> None:
     browser.open(page)
     reached = []
-    for _ in range(12):
+    for _ in range(13):
         browser.press("Tab", 9)
-        reached.append(browser.evaluate("document.activeElement.id"))
-    controls = ["viewer", "first", "back", "play", "next", "last", "ply"]
+        name = "document.activeElement.id || document.activeElement.dataset.square"
+        reached.append(browser.evaluate(name))
+    controls = ["viewer", "A1", "first", "back", "play", "next", "last", "ply"]
     assert reached[: len(controls)] == controls
     assert {"knows-red", "knows-blue", "flip"} <= set(reached)
+
+
+def test_the_board_can_be_walked_and_is_told(
+    browser: Browser, page: pathlib.Path, played: Played
+) -> None:
+    """Every square has a name with what stands on it, as far as it is shown; arrows go from square
+    to square, and the plies stay."""
+    browser.open(page)
+    label = "document.activeElement.getAttribute('aria-label')"
+    browser.evaluate("board.squares[0].focus()")
+    names = ["A1"]
+    keys = (
+        ("ArrowRight", 39),
+        ("ArrowUp", 38),
+        ("ArrowLeft", 37),
+        ("ArrowLeft", 37),
+        ("ArrowDown", 40),
+    )
+    for key, code in keys:
+        browser.press(key, code)
+        names.append(browser.evaluate("document.activeElement.dataset.square"))
+    assert names == ["A1", "B1", "B2", "A2", "A2", "A1"]
+    assert browser.evaluate("ply") == 0
+    told = browser.evaluate("board.squares.map(one => one.getAttribute('aria-label'))")
+    for square, text in enumerate(fenfs_of(played.position(0)).board):
+        owner = piece(text)
+        said = (
+            "lake" if text == "_" else "empty" if owner is None else ("red's", "blue's")[owner[0]]
+        )
+        assert told[square].split()[1] == said
+    assert sum(text.endswith(" flag") for text in told) == 2
+    browser.click("knows-blue")
+    browser.evaluate("board.squares[0].focus()")
+    assert browser.evaluate(label) == told[0]
+    hidden = browser.evaluate("board.squares.map(one => one.getAttribute('aria-label'))")
+    assert sum(text.endswith("blue's hidden piece") for text in hidden) == 8
+    title = browser.evaluate("document.querySelector('h2').innerText.replace(/\\s+/g, ' ')")
+    assert "(red) – " in title and title.endswith("(blue)")
+
+
+def test_space_plays_after_a_click(browser: Browser, page: pathlib.Path) -> None:
+    """The key does what its button says, whichever of the steps was clicked before."""
+    browser.open(page)
+    browser.click("next")
+    browser.press(" ", 32)
+    assert browser.evaluate("[ply, timer !== null]") == [1, True]
+    browser.press(" ", 32)
+    assert browser.evaluate("[ply, timer]") == [1, None]
+    browser.evaluate("at('flip').focus()")
+    browser.press(" ", 32)
+    assert browser.evaluate("timer") is None  # a box is a box
 
 
 # Text and what is behind it, of every element with text of its own: luminances as WCAG defines.

@@ -162,7 +162,7 @@ def test_names_end_no_script(page: pathlib.Path) -> None:
     assert text.count("<script") == 4 == text.count("</script>")
     rest = text.replace(SVG, "")
     assert not re.search(r"(?:src|href)\s*=|url\((?!#)|https?:|@import|fetch\(|\x1b", rest)
-    assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" in text
+    assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" in text
 
 
 def test_without_versus_the_best_that_is_no_anchor(
@@ -257,3 +257,34 @@ def test_games_are_chosen_and_stepped_through(browser: Browser, page: pathlib.Pa
     assert browser.evaluate(where).startswith("ply 0 of")
     assert browser.evaluate("typeof pwned") == "undefined"
     assert browser.requests == [page.as_uri()] and browser.errors == []
+
+
+def test_tables_of_many_are_sorted_and_unfolded(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """By a click or a key on a column's head; a link opens the results of its player."""
+    path, rated = tmp_path / "r.html", tmp_path / "r.csv"
+    names = [f"p{k:02}" for k in range(14)]
+    games = (f"{names[k % 13]},{names[k % 13 + 1]},{('1-0', '0-1')[k % 2]}" for k in range(52))
+    rated.write_text("\n".join(["white,black,result", *games, ""]))
+    assert run("rate", "--html", path, "--prior", 1, rated).status == 0
+    browser.forget()
+    browser.screen(390, 844)
+    browser.open(path)
+    read = (
+        "[...document.querySelector('.sorts').rows].slice(1).map(row => row.cells[%d].textContent)"
+    )
+    click = "document.querySelector('.sorts').rows[0].cells[%d].querySelector('button').click()"
+    elo = browser.evaluate(read % 2)
+    browser.evaluate(click % 1)
+    assert browser.evaluate(read % 1) == names
+    browser.evaluate(
+        "document.querySelector('.sorts').rows[0].cells[2].querySelector('button').focus()"
+    )
+    browser.press("Enter", 13)
+    assert browser.evaluate(read % 2) == elo and sorted(elo, key=float)[::-1] == elo
+    opened = "[...document.querySelectorAll('details[open] > summary')].map(one => one.textContent)"
+    assert browser.evaluate(opened) == []
+    href = browser.evaluate("document.querySelector('.sorts a').getAttribute('href')")
+    browser.open(path, f"?{href}")
+    assert len(browser.evaluate(opened)) == 2 and browser.errors == []
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    browser.screen(1200, 900)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html.parser
 import json
 import pathlib
@@ -84,7 +86,7 @@ def test_it_needs_nothing_else_and_runs_nothing(
     page = Page(path.read_text())
     assert {tag for tag, _ in page.tags} <= {
         "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "table", "tr",
-        "th", "td", "details", "summary", "svg", "line", "circle", "text", "polyline", "g",
+        "th", "td", "details", "summary", "svg", "line", "circle", "text", "polyline", "g", "main",
     }  # fmt: skip
     for tag, attributes in page.tags:
         for name, value in attributes.items():
@@ -141,6 +143,12 @@ def test_a_page_of_many_players_is_folded_and_has_a_way_to_each(tmp_path: pathli
     rated = write(tmp_path / "g", header(*names), some)
     assert run("rate", "--html", path, "--prior", 1, rated).status == 0
     text = path.read_text()
-    links, places = re.findall(r'href="#([^"]+)"', text), re.findall(r'<details id="([^"]+)"', text)
-    assert len(links) == 14 and links == places
+    links, places = re.findall(r'href="#([^"]+)"', text), re.findall(r' id="([^"]+)"', text)
+    assert sorted(links[:14]) == sorted(places)  # by name, then by rank
+    assert links[14:] == places and len(places) == 14
+    assert re.findall(r'<a href="[^"]+">(p\d\d)</a>', text)[:14] == names
     assert "<summary>Head to head</summary>" in text and "<h2>Ratings</h2>" in text
+    (policy,) = re.findall(r'content="(default-src[^"]+)"', text)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.S)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.endswith(f"; script-src 'sha256-{digest}'")
