@@ -15,9 +15,10 @@ class Match {
 
     async state(after) {
         if (this.version <= after) await new Promise(done => this.waiting.push(done));
-        const {against, game, ended, scene, advice, messages} = this;
-        return JSON.stringify({version: this.version, phase: "ask", ended, scene, advice, messages,
-                               match: {against, of: game, hints: true, undoes: true}});
+        const {version, against, game, ended, scene, advice, messages} = this;
+        const match = {against, of: game, me: "you", players: ["you", against], people: 1,
+                       hints: true, undoes: true, draws: false};
+        return JSON.stringify({version, phase: "ask", match, ended, scene, advice, messages});
     }
 
     say(version, word) {
