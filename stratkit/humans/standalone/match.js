@@ -5,10 +5,10 @@ class Match {
     static HIDDEN = 15;  // a type that is not known
     static NONE = 255;  // of a setup: no piece
 
-    constructor(module, facts) {
+    constructor(module, facts, begun) {
         Object.assign(this, facts, {module, ended: [], replays: [], version: 0, waiting: []});
         this.messages = ["Everything happens in this page: what your opponent hides lies in its memory, too."];
-        this.start(0);
+        this.start(begun.number, begun.actions);
     }
 
     // ---- what the page asks ----
@@ -35,6 +35,7 @@ class Match {
 
     publish() {
         this.version++;
+        keep({id: this.id, seed: String(this.seed), number: this.number, actions: this.module.actions});
         for (const done of this.waiting.splice(0)) done();
     }
 
@@ -42,9 +43,13 @@ class Match {
 
     // ---- a game ----
 
-    start(number) {
+    // Begins a game, or goes on after these actions.
+    start(number, actions = []) {
         this.module.reset();
         Object.assign(this, {number, side: (number + this.first) % 2, log: [], drawn: 0, advice: null});
+        for (let at = 0; at < actions.length;)
+            if (!this.module.phase) this.module.apply(actions[at++]);
+            else this.ply(actions[at++], () => actions[at++]);
         this.go();
         if (!this.version) this.publish();
     }
@@ -240,12 +245,26 @@ class Match {
     }
 }
 
+// A tab that is loaded again, as phones do with those that were in the background, goes on.
+function keep(begun) {
+    try { sessionStorage.setItem("match", JSON.stringify(begun)); } catch { /* none is kept */ }
+}
+
+function kept(id) {
+    try {
+        const begun = JSON.parse(sessionStorage.getItem("match"));
+        return begun?.id === id ? begun : null;
+    } catch { return null; }
+}
+
 // What play.html asks by `fetch`, which is all that it asks, is answered here.
 const opened = (async () => {
     const read = id => Uint8Array.from(atob(document.getElementById(id).textContent), char => char.charCodeAt(0));
     const facts = JSON.parse(document.getElementById("facts-of-match").textContent);
-    const seed = facts.seed === null ? crypto.getRandomValues(new BigUint64Array(1))[0] : BigInt(facts.seed);
-    return new Match(await Module.open(read("engine"), facts, read("network").buffer), {...facts, seed});
+    const drawn = () => crypto.getRandomValues(new BigUint64Array(1))[0];
+    const begun = kept(facts.id) ?? {seed: facts.seed ?? drawn(), number: 0, actions: []};
+    const module = await Module.open(read("engine"), facts, read("network").buffer);
+    return new Match(module, {...facts, seed: BigInt(begun.seed)}, begun);
 })().catch(error => {
     const tell = () => { document.body.textContent = `This page cannot play: ${error.message}.`; };
     if (document.readyState === "complete") tell();
