@@ -1,12 +1,13 @@
 "use strict";
 // A match in the page itself: it answers what play.html asks of the one that serves the page. Only the
-// person's side of it reaches the page; the rest lies in the module's memory.
+// person's side of it reaches the page; the rest lies in the module's memory. `keep` is called with
+// what `begun` of a later one can be, whenever the person has to act.
 class Match {
     static HIDDEN = 15;  // a type that is not known
     static NONE = 255;  // of a setup: no piece
 
-    constructor(module, facts, begun) {
-        Object.assign(this, facts, {module, ended: [], replays: [], version: 0, waiting: []});
+    constructor(module, facts, begun, keep) {
+        Object.assign(this, facts, {module, keep, ended: [], replays: [], version: 0, waiting: []});
         this.messages = ["Everything happens in this page: what your opponent hides lies in its memory, too."];
         this.start(begun.number, begun.actions);
     }
@@ -35,7 +36,7 @@ class Match {
 
     publish() {
         this.version++;
-        keep({id: this.id, seed: String(this.seed), number: this.number, actions: this.module.actions});
+        this.keep({id: this.id, seed: String(this.seed), number: this.number, actions: this.module.actions});
         for (const done of this.waiting.splice(0)) done();
     }
 
@@ -244,38 +245,3 @@ class Match {
         return (cell & 32 ? letter.toLowerCase() : letter) + (cell & 16 ? "*" : "");
     }
 }
-
-// A tab that is loaded again, as phones do with those that were in the background, goes on.
-function keep(begun) {
-    try { sessionStorage.setItem("match", JSON.stringify(begun)); } catch { /* none is kept */ }
-}
-
-function kept(id) {
-    try {
-        const begun = JSON.parse(sessionStorage.getItem("match"));
-        return begun?.id === id ? begun : null;
-    } catch { return null; }
-}
-
-// What play.html asks by `fetch`, which is all that it asks, is answered here.
-const opened = (async () => {
-    const read = id => Uint8Array.from(atob(document.getElementById(id).textContent), char => char.charCodeAt(0));
-    const facts = JSON.parse(document.getElementById("facts-of-match").textContent);
-    const drawn = () => crypto.getRandomValues(new BigUint64Array(1))[0];
-    const begun = kept(facts.id) ?? {seed: facts.seed ?? drawn(), number: 0, actions: []};
-    const module = await Module.open(read("engine"), facts, read("network").buffer);
-    return new Match(module, {...facts, seed: BigInt(begun.seed)}, begun);
-})().catch(error => {
-    const tell = () => { document.body.textContent = `This page cannot play: ${error.message}.`; };
-    if (document.readyState === "complete") tell();
-    else addEventListener("load", tell);
-    return new Promise(() => {});  // what play.html asks stays without an answer
-});
-
-globalThis.fetch = async (address, {body} = {}) => {
-    const match = await opened, [, what, number] = /^(\w+)(?:\/|\?after=)?(\d*)/.exec(address);
-    if (what === "state") return new Response(await match.state(Number(number)));
-    if (what === "game") return new Response(match.replays[number - 1]);
-    const {version, word} = JSON.parse(body);
-    return new Response(null, {status: match.say(version, word) ? 204 : 409});
-};

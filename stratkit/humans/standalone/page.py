@@ -95,7 +95,7 @@ def page(known: dict[str, Any], weights: bytes) -> str:
     """The page, HTML, in which these facts are known."""
     style, board = board_parts()
     identity = hashlib.sha256(in_script(known).encode() + weights).hexdigest()
-    scripts = [(HERE / f"{name}.js").read_text("utf-8") for name in ("module", "match")]
+    scripts = [(HERE / f"{name}.js").read_text("utf-8") for name in ("module", "match", "start")]
     inline = "".join(
         f'</script>\n<script type="text/plain" id="{name}">{text}'
         for name, text in (
