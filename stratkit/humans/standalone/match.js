@@ -100,7 +100,8 @@ class Match {
 
     end(how, reason) {
         const result = `game ${this.number + 1}: you ${how} (${reason})`;
-        this.ended = [...this.ended, {game: this.number + 1, result, plies: this.log.length, told: []}];
+        const side = this.side ? "blue" : "red", plies = this.log.length;
+        this.ended = [...this.ended, {game: this.number + 1, side, result, plies, told: []}];
         this.replays.push(this.replay(result));
         this.start(this.number + 1);
     }
@@ -233,7 +234,7 @@ class Match {
         });
         const players = this.side ? [this.against, "you"] : ["you", this.against];
         const shown = {width, height, title: result, players, result, texts, board: letters[0], changes,
-                       moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: []};
+                       moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: [], go_on: ""};
         const data = JSON.stringify({ranks: this.letters.map(type => this.ranks[type]), games: [shown]});
         return this.template.replace(this.mark, () => data.replaceAll("<", "\\u003c"));
     }
