@@ -192,7 +192,9 @@ def test_a_page_whose_network_is_another_one_says_so(tmp_path: pathlib.Path) -> 
         compared(tmp_path, html, {})
 
 
-def test_equal_commands_write_equal_pages(tmp_path: pathlib.Path) -> None:
+def test_equal_commands_write_equal_pages(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     game, both = Game("barrage", {"two_squares": 5}), specs("barrage-easy", "human")
     contestant = open_player(both[0], game, 0, 1)
     pages = []
@@ -204,6 +206,9 @@ def test_equal_commands_write_equal_pages(tmp_path: pathlib.Path) -> None:
     assert b"two_squares=5" in pages[0] and b"default-src 'none'" in pages[0]
     with pytest.raises(InputError, match="exists already"):
         write_page(str(tmp_path / "a"), both, contestant, game, 7, False)
+    monkeypatch.setattr("stratkit.humans.standalone.page.MAX_BYTES", 500_000)
+    with pytest.raises(InputError, match=r"the page would have 0\.\d MB, of 0 at most"):
+        write_page(str(tmp_path / "c"), both, contestant, game, 7, False)
 
 
 @pytest.mark.parametrize(
