@@ -33,7 +33,10 @@ MADE = {
     "search": ("pbs@2", {"moves.txt": 1000, "deep.jsonl": 500}),
     "your-games": (
         "flag on the back rank",
-        {"game.html": 5000, "mine.eps": 100, "better.jsonl": 500, "deep.jsonl": 500},
+        {
+            **{"barrage.html": 500000, "game.html": 5000, "mine.eps": 100},
+            **{"better.jsonl": 500, "deep.jsonl": 500},
+        },
     ),
 }
 

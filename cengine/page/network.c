@@ -285,7 +285,7 @@ static void deployment_scores(network *net, int mirrored, float *scores)
 
 int network_policy(network *net, const uint8_t *packed, const uint8_t *legal, float *policy)
 {
-    int mirrored = is_mirrored(net, packed), deploys = ((const observation *)packed)->phase;
+    int mirrored = is_mirrored(net, packed), deploys = packed[offsetof(observation, phase)];
     float scores[MAX_SQUARES], most = 0, total = 0;
     see(net, packed, mirrored);
     if (deploys && net->kind != PLAY_ALONE)

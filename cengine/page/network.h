@@ -12,7 +12,7 @@ typedef enum { PLAY_ALONE, WITH_DEPLOYMENT, MIRRORED } network_kind;
 
 typedef struct network network;
 
-/* Of a board and a kind; of weights as stratkit/humans/alone.py writes them, which stay the
+/* Of a board and a kind; of weights as stratkit/models/flat_weights.py writes them, which stay the
  * caller's. NULL: out of memory. */
 network *network_open(int32_t width, int32_t height, int32_t channels, int32_t blocks,
                       network_kind kind, const float *weights);

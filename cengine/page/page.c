@@ -1,5 +1,5 @@
 /* A game of Stratego against a network, as a page in a browser plays it. What the module exports is
- * all that the page calls (stratkit/humans/alone.js); squares are absolute, actions in the acting
+ * all that the page calls (stratkit/humans/standalone); squares are absolute, actions in the acting
  * side's frame. */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ page *EXPORT(open)(const char *name, const char *rules, int32_t channels, int32_
 
 int32_t EXPORT(weights)(const page *p) { return (int32_t)network_weights(p->net); }
 
-void EXPORT(process)(page *p, float temperature, float threshold, int32_t quanta,
+void EXPORT(process)(page *p, double temperature, float threshold, int32_t quanta,
                      float deploy_threshold, int32_t deploy_quanta)
 {
     p->play = (processing){temperature, threshold, quanta};
@@ -55,7 +55,6 @@ void EXPORT(reset)(page *p) { stratego_reset(p->game, &p->state); }
 /* The side that acts, or -2: the game is over. */
 int32_t EXPORT(actor)(const page *p) { return stratego_actor(p->game, &p->state); }
 int32_t EXPORT(phase)(const page *p) { return p->state.phase; }
-int32_t EXPORT(ending)(const page *p) { return p->state.ending; }
 int32_t EXPORT(winner)(const page *p) { return p->state.winner; }
 int32_t EXPORT(plies)(const page *p) { return p->state.plies; }
 /* The board, [squares], with all that is hidden. */

@@ -17,13 +17,13 @@ static float sum_of(const float *x, int n)
     return sum;
 }
 
-static void heat(float *policy, int n, float temperature)
+static void heat(float *policy, int n, double temperature)
 {
-    float most = TINY, total = 1;
+    float most = TINY, total = 1, power = (float)(1 / temperature);
     for (int i = 0; i < n; i++)
         most = policy[i] > most ? policy[i] : most;
     for (int i = 0; i < n; i++)
-        policy[i] = policy[i] > 0 ? (float)script_pow(policy[i] / most, 1 / temperature) : 0;
+        policy[i] = policy[i] > 0 ? (float)script_pow(policy[i] / most, power) : 0;
     total = sum_of(policy, n) > total ? sum_of(policy, n) : total;
     for (int i = 0; i < n; i++)
         policy[i] /= total;

@@ -7,9 +7,9 @@
 #include "stratego.h"
 
 typedef struct {
-    float temperature; /* 1: none */
-    float threshold;   /* 0: none */
-    int32_t quanta;    /* 0: none */
+    double temperature; /* 1: none */
+    float threshold;    /* 0: none */
+    int32_t quanta;     /* 0: none */
 } processing;
 
 static inline int is_raw(const processing *how)

@@ -87,6 +87,17 @@ def test_games_are_played_in_the_page(browser: Browser, folder: tuple[pathlib.Pa
     browser.evaluate("say('resign')")
     until(browser, "state.ended.length === 2")
     assert browser.evaluate("state.ended[1].result") == "game 2: you lost (resigned)"
+    until(browser, "!at('end').hidden")
+    browser.click("go-on")
+    until(browser, "!at('play').hidden")
+    browser.click("take")
+    until(browser, "scene().kind === 'turn'")
+    browser.evaluate(GO)
+    until(browser, "scene().ply === 2")
+    before = browser.evaluate("JSON.stringify(scene())")
+    browser.visit(address)  # a tab that is loaded again goes on
+    until(browser, "state.phase === 'ask'")
+    assert browser.evaluate("JSON.stringify(scene())") == before
     assert browser.errors == []
     asked = [request for request in browser.requests if not request.startswith("blob:")]
     assert {request.removeprefix(address) for request in asked} <= {"", "about:blank"}

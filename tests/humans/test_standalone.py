@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from running import ROOT
-from stratkit.engine import Batch, Game
-from stratkit.engine.stratego import variant
+from stratkit.engine import Batch, Game, observation_dtype
+from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError, UsageError
+from stratkit.humans.observed_game import ObservedGame
+from stratkit.humans.scenes import turn_scene
 from stratkit.humans.standalone.page import check_players, facts, page, write_page
 from stratkit.match import PLAYERS
 from stratkit.models.flat_weights import flat_network
@@ -24,6 +27,8 @@ from stratkit.models.open_model import open_model
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.onnx_network import weight_shapes
+from stratkit.notation.setups import parse_setup
+from stratkit.notation.squares import move_text
 from stratkit.players.factory import open_player, post_processed
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player, Views
@@ -56,19 +61,54 @@ def played(game: Game, player: Player, number: int) -> list[int]:
     return actions
 
 
-def compared(folder: pathlib.Path, html: str, games: Mapping[int, Sequence[int]]) -> dict[str, Any]:
-    """What the page would have done in these games."""
+def shown(
+    game: Game, other: Player, number: int, setup: npt.NDArray[np.uint8]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """What a person says in a game against a player, with this setup, and is shown by a match."""
+    batch, games, own = Batch(game, 1), np.array([number], np.int64), variant(game.name)
+    side, done, words, scenes = number % 2, 0, [""], [{}]
+    observed = ObservedGame(own, number, side)
+    placed = iter(placements(own, setup).tolist())
+    while (actor := int(batch.actors()[0])) >= 0:
+        seen = batch.observe()
+        if actor != side:
+            views = games, batch.actors(), np.array([done], np.int32), batch.legal(), seen
+            actions = other.act(Views(*views, batch, np.array([0], np.int64))).actions
+            batch.apply(actions)
+            done += 1
+            continue
+        fields = seen.view(observation_dtype(own.squares))[0, 0]
+        if fields["phase"]:
+            move = [next(placed)]
+        else:
+            turn = observed.look(fields, batch.moves(0, side))
+            best = sorted(turn.moves)[done % len(turn.moves)]
+            words.append(move_text(*best, own.width))
+            scenes.append(turn_scene(turn))
+            move = [own.framed(side, square) for square in best]
+        for action in move:
+            batch.apply(np.array([action], np.int32))
+            done += 1
+    return words, scenes
+
+
+def by_node(script: str, *files: pathlib.Path) -> dict[str, Any]:
+    """What a script beside this file prints."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
+    command = [node, pathlib.Path(__file__).with_name(script), *files]
+    found: dict[str, Any] = json.loads(subprocess.check_output(command, text=True))
+    return found
+
+
+def compared(folder: pathlib.Path, html: str, games: Mapping[int, Sequence[int]]) -> dict[str, Any]:
+    """What the page would have done in these games."""
     file, of = folder / "page.html", folder / "games.json"
     file.write_text(html)
     all_ = [{"game": game, "actions": list(actions)} for game, actions in games.items()]
     of.write_text(json.dumps({"seed": str(SEED), "games": all_}))
-    check = pathlib.Path(__file__).with_name("standalone_check.js")
-    command = [node, check, STANDALONE / "module.js", file, of]
-    found: dict[str, Any] = json.loads(subprocess.check_output(command, text=True))
-    return found
+    return by_node("standalone_check.js", STANDALONE / "module.js", file, of)
 
 
 @pytest.mark.parametrize("keys", ["", "preset=fast,", "temperature=1.5,threshold=.02,quanta=20,"])
@@ -116,6 +156,33 @@ def test_any_network_and_board(
     assert found["different"] == [] and found["compared"] > 40
 
 
+def test_a_person_is_shown_what_a_match_shows(tmp_path: pathlib.Path) -> None:
+    """Turn by turn, on both sides, and after moves that were taken back and made again."""
+    game, own = Game("barrage", {"max_plies": 90}), tmp_path / "own.setups"
+    own.write_text("LAAAAAAABMAAAADEAACKAAAAAAAAAAADAAAAAAAA\n")
+    both = specs(f"setup={own},human", "barrage-easy")
+    contestant = open_player(both[1], game, SEED, 1)
+    write_page(str(tmp_path / "it.html"), both, contestant, game, None, False)
+    setup = parse_setup(own.read_text().strip(), variant("barrage"))
+    words, scenes = zip(
+        *(shown(game, contestant.player, number, setup) for number in (0, 1)), strict=True
+    )
+    (tmp_path / "words.json").write_text(json.dumps({"seed": str(SEED), "games": words}))
+    files = STANDALONE, tmp_path / "it.html", tmp_path / "words.json"
+    found = by_node("standalone_scenes.js", *files)
+    turns = fights = 0
+    for mine, theirs in zip(scenes, found["scenes"], strict=True):
+        assert theirs[0]["kind"] == "offer" and len(mine) == len(theirs)
+        for one, other in zip(mine[1:], theirs[1:], strict=True):
+            one["moves"].sort()
+            other["moves"].sort()
+            written = json.loads(json.dumps(one))
+            assert {key: written[key] for key in other} == other
+            turns += 1
+        fights += sum(ply[3] for ply in mine[-1]["log"])
+    assert turns > 20 and fights > 4 and len(found["games"]) >= 1
+
+
 def test_a_page_whose_network_is_another_one_says_so(tmp_path: pathlib.Path) -> None:
     game, both = Game("barrage"), specs("human", "barrage-easy")
     model = open_model("barrage-easy", None)
@@ -125,7 +192,9 @@ def test_a_page_whose_network_is_another_one_says_so(tmp_path: pathlib.Path) -> 
         compared(tmp_path, html, {})
 
 
-def test_equal_commands_write_equal_pages(tmp_path: pathlib.Path) -> None:
+def test_equal_commands_write_equal_pages(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     game, both = Game("barrage", {"two_squares": 5}), specs("barrage-easy", "human")
     contestant = open_player(both[0], game, 0, 1)
     pages = []
@@ -137,6 +206,9 @@ def test_equal_commands_write_equal_pages(tmp_path: pathlib.Path) -> None:
     assert b"two_squares=5" in pages[0] and b"default-src 'none'" in pages[0]
     with pytest.raises(InputError, match="exists already"):
         write_page(str(tmp_path / "a"), both, contestant, game, 7, False)
+    monkeypatch.setattr("stratkit.humans.standalone.page.MAX_BYTES", 500_000)
+    with pytest.raises(InputError, match=r"the page would have 0\.\d MB, of 0 at most"):
+        write_page(str(tmp_path / "c"), both, contestant, game, 7, False)
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,25 @@
 "use strict";
 // A match in the page itself: it answers what play.html asks of the one that serves the page. Only the
-// person's side of it reaches the page; the rest lies in the module's memory.
+// person's side of it reaches the page; the rest lies in the module's memory. `keep` is called with
+// what `begun` of a later one can be, whenever the person has to act.
 class Match {
     static HIDDEN = 15;  // a type that is not known
     static NONE = 255;  // of a setup: no piece
 
-    constructor(module, facts) {
-        Object.assign(this, facts, {module, ended: [], replays: [], version: 0, waiting: []});
+    constructor(module, facts, begun, keep) {
+        Object.assign(this, facts, {module, keep, ended: [], replays: [], version: 0, waiting: []});
         this.messages = ["Everything happens in this page: what your opponent hides lies in its memory, too."];
-        this.start(0);
+        this.start(begun.number, begun.actions);
     }
 
     // ---- what the page asks ----
 
     async state(after) {
         if (this.version <= after) await new Promise(done => this.waiting.push(done));
-        const {against, game, ended, scene, advice, messages} = this;
-        return JSON.stringify({version: this.version, phase: "ask", ended, scene, advice, messages,
-                               match: {against, of: game, hints: true, undoes: true}});
+        const {version, against, game, ended, scene, advice, messages} = this;
+        const match = {against, of: game, me: "you", players: ["you", against], people: 1,
+                       hints: true, undoes: true, draws: false};
+        return JSON.stringify({version, phase: "ask", match, ended, scene, advice, messages});
     }
 
     say(version, word) {
@@ -34,6 +36,7 @@ class Match {
 
     publish() {
         this.version++;
+        this.keep({id: this.id, seed: String(this.seed), number: this.number, actions: this.module.actions});
         for (const done of this.waiting.splice(0)) done();
     }
 
@@ -41,9 +44,13 @@ class Match {
 
     // ---- a game ----
 
-    start(number) {
+    // Begins a game, or goes on after these actions.
+    start(number, actions = []) {
         this.module.reset();
         Object.assign(this, {number, side: (number + this.first) % 2, log: [], drawn: 0, advice: null});
+        for (let at = 0; at < actions.length;)
+            if (!this.module.phase) this.module.apply(actions[at++]);
+            else this.ply(actions[at++], () => actions[at++]);
         this.go();
         if (!this.version) this.publish();
     }
@@ -93,7 +100,8 @@ class Match {
 
     end(how, reason) {
         const result = `game ${this.number + 1}: you ${how} (${reason})`;
-        this.ended = [...this.ended, {game: this.number + 1, result, plies: this.log.length, told: []}];
+        const side = this.side ? "blue" : "red", plies = this.log.length;
+        this.ended = [...this.ended, {game: this.number + 1, side, result, plies, told: []}];
         this.replays.push(this.replay(result));
         this.start(this.number + 1);
     }
@@ -226,7 +234,7 @@ class Match {
         });
         const players = this.side ? [this.against, "you"] : ["you", this.against];
         const shown = {width, height, title: result, players, result, texts, board: letters[0], changes,
-                       moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: []};
+                       moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: [], go_on: ""};
         const data = JSON.stringify({ranks: this.letters.map(type => this.ranks[type]), games: [shown]});
         return this.template.replace(this.mark, () => data.replaceAll("<", "\\u003c"));
     }
@@ -238,24 +246,3 @@ class Match {
         return (cell & 32 ? letter.toLowerCase() : letter) + (cell & 16 ? "*" : "");
     }
 }
-
-// What play.html asks by `fetch`, which is all that it asks, is answered here.
-const opened = (async () => {
-    const read = id => Uint8Array.from(atob(document.getElementById(id).textContent), char => char.charCodeAt(0));
-    const facts = JSON.parse(document.getElementById("facts-of-match").textContent);
-    const seed = facts.seed === null ? crypto.getRandomValues(new BigUint64Array(1))[0] : BigInt(facts.seed);
-    return new Match(await Module.open(read("engine"), facts, read("network").buffer), {...facts, seed});
-})().catch(error => {
-    const tell = () => { document.body.textContent = `This page cannot play: ${error.message}.`; };
-    if (document.readyState === "complete") tell();
-    else addEventListener("load", tell);
-    return new Promise(() => {});  // what play.html asks stays without an answer
-});
-
-globalThis.fetch = async (address, {body} = {}) => {
-    const match = await opened, [, what, number] = /^(\w+)(?:\/|\?after=)?(\d*)/.exec(address);
-    if (what === "state") return new Response(await match.state(Number(number)));
-    if (what === "game") return new Response(match.replays[number - 1]);
-    const {version, word} = JSON.parse(body);
-    return new Response(null, {status: match.say(version, word) ? 204 : 409});
-};

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import hashlib
 import pathlib
 from collections.abc import Sequence
 from typing import Any
@@ -93,13 +94,14 @@ def facts(
 def page(known: dict[str, Any], weights: bytes) -> str:
     """The page, HTML, in which these facts are known."""
     style, board = board_parts()
-    scripts = [(HERE / f"{name}.js").read_text("utf-8") for name in ("module", "match")]
+    identity = hashlib.sha256(in_script(known).encode() + weights).hexdigest()
+    scripts = [(HERE / f"{name}.js").read_text("utf-8") for name in ("module", "match", "start")]
     inline = "".join(
         f'</script>\n<script type="text/plain" id="{name}">{text}'
         for name, text in (
             ("engine", base64.b64encode((HERE / "engine.wasm").read_bytes()).decode()),
             ("network", base64.b64encode(weights).decode()),
-            ("facts-of-match", in_script(known)),
+            ("facts-of-match", in_script({**known, "id": identity})),
         )
     )
     code = "</script>\n<script>\n(() => {\n" + "".join(scripts) + "})();"
