@@ -33,6 +33,9 @@ RULES = {
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
+ANY_ADDRESS = ("", "0", "0.0.0.0", "::")  # those that name no machine
+
+
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions:
     """The options of `match`.
@@ -108,6 +111,10 @@ class MatchOptions:
     port: int | None = usage(
         "--port N", "The port of the page on 127.0.0.1 (default: a free one).", whole(1, 65535)
     )
+    host: str | None = usage(
+        "--host NAME",
+        "Serve the page at this address or name of this machine, for others in its network.",
+    )
     style: str | None = usage(
         "--style",
         "The characters of a person's board (default: ascii).",
@@ -126,6 +133,7 @@ class MatchOptions:
             "--from-game": self.from_game is not None,
             "--browser": self.browser,
             "--port": self.port,
+            "--host": self.host,
             "--style": self.style,
             "--colour": self.colour,
         }
@@ -159,8 +167,12 @@ class MatchOptions:
             raise UsageError("--resume needs a file, not stdout")
         if self.browser and (self.style or self.colour):
             raise UsageError("--style and --colour are the terminal's, not the browser's")
-        if self.port and not self.browser:
-            raise UsageError("--port is the one of --browser, which is missing")
+        for name, value in (("--port", self.port), ("--host", self.host)):
+            if value and not self.browser:
+                raise UsageError(f"{name} is the one of --browser, which is missing")
+        if self.host in ANY_ADDRESS:
+            what = "--host wants the one address or name by which others reach this machine"
+            raise UsageError(what, text=self.host)
         if self.force and self.resume:
             raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
         if not self.resume:
