@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import UsageError, error_context, printable
 from stratkit.humans.words import Words
+from stratkit.players.spec import CHOSEN
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
@@ -79,6 +80,7 @@ def find_people(
 
     found = [contestant.player for contestant in contestants]
     people = [player for player in found if isinstance(player, Interactive)]
+    _check_chosen(contestants, len(people))
     if not people:
         if options.front_end:
             raise UsageError(f"{options.front_end} is for human, and no player is one")
@@ -99,15 +101,25 @@ def find_people(
     return people
 
 
+def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
+    """`UsageError`: a level is to be chosen, and there is no one person who does."""
+    if people != 1:
+        for contestant in contestants:
+            if contestant.spec == CHOSEN:
+                what = "the level of this player is chosen by a person, and no player is one"
+                raise UsageError(what, text=CHOSEN)
+
+
 @dataclass(frozen=True)
 class Places:
     """Where the people play, in their order. `again`: whether all of them want a rematch, after
-    which the match has so many games. `scores`: of the first of them, 1, .5 or 0 a game."""
+    which the match has so many games. `scores`: of the first of them, 1, .5 or 0 a game, by the
+    level of the opponent."""
 
     fronts: Sequence[FrontEnd] = ()
     spectators: Spectators | None = None
     again: Callable[[int], bool] = lambda games: False
-    scores: list[float] = field(default_factory=list)
+    scores: dict[int, list[float]] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -207,8 +219,10 @@ def seated(
         yield Seats(players)
         return
     from stratkit.humans.draws import DrawOffers
+    from stratkit.humans.level_choice import LevelChoice
     from stratkit.humans.replayed_opponent import ReplayedOpponent
     from stratkit.humans.session import Saved, Session
+    from stratkit.players.chosen_level import ChosenLevel
     from stratkit.players.player import Explainer, Player
 
     me = players.index(people[0])
@@ -225,9 +239,11 @@ def seated(
         hints = [player.explain for player in players if isinstance(player, Explainer)]
         draws, alone = DrawOffers(), len(people) == 1
         hint, undoes = hints[0] if hints else None, isinstance(other, Player) and alone
-        people[0].sit_down(
-            Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
-        )
+        session = Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
+        if isinstance(other, ChosenLevel):
+            choice = LevelChoice(other, session.front, words, header.game, places.scores)
+            session = replace(session, begin=choice.begin)
+        people[0].sit_down(session)
         for person in people[1:]:
             person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me))
         if isinstance(other, Player):
@@ -237,7 +253,9 @@ def seated(
             )
         if options.from_game is not None:
             _lead(options.from_game, header, words, me)
-        end = _end(people, places, contestants, header, say)
+        # Guests need not know where the record is.
+        source = options.record if alone and options.host is None and kept else None
+        end = _end(people, places, contestants, header, say, source, words.levels)
         try:
             yield Seats(
                 players, end, lambda number: (words.undone[number], words.led.get(number, 0))
@@ -253,20 +271,24 @@ def _end(
     contestants: Sequence[Contestant[Any]],
     header: RecordHeader,
     say: Callable[[str], None],
+    source: str | None,
+    levels: Mapping[int, int],
 ) -> Callable[[GameRecord], None]:
-    """What tells everybody that a game has ended."""
+    """What tells everybody that a game has ended. `source`: the record, from whose plies a person
+    may be told how to go on. `levels`: those that were chosen, by game."""
     found = [contestant.player for contestant in contestants]
     seats = [found.index(person) for person in people]
     suggest = _suggester(header.game, contestants[1 - seats[0]].spec, places.scores)
 
     def end(record: GameRecord) -> None:
         for front, me in zip(places.fronts, seats, strict=True):
-            front.show(_ended(header, record, me))
+            front.show(_ended(header, record, me, source=source))
         neutral = _result(header, record, None)
         if places.spectators is not None:
             places.spectators.end(_ended(header, record, seats[0], neutral))
         say(_result(header, record, seats[0]) if len(seats) == 1 else neutral)
-        if advice := suggest(record.returns[record.players.index(seats[0])]):
+        points = record.returns[record.players.index(seats[0])]
+        if advice := suggest(points, levels.get(record.number)):
             places.fronts[0].tell(advice)
 
     return end
@@ -295,25 +317,36 @@ def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:
         words.lead(number, lead.plies, *lead((number + me) % 2))
 
 
-def _suggester(game: str, spec: str, scores: list[float]) -> Callable[[float], str | None]:
-    """What to try next, after these scores and further returns against `spec`, which may name a
-    level."""
+def _suggester(
+    game: str, spec: str, scores: dict[int, list[float]]
+) -> Callable[[float, int | None], str | None]:
+    """What to try next, after these scores by level and further returns against `spec`, or against
+    a level that was chosen."""
     from stratkit.players.levels import level_of, suggestion
 
-    level = level_of(spec)
-
-    def suggest(points: float) -> str | None:
-        scores.append(1.0 if points > 0 else 0.0 if points < 0 else 0.5)
-        return None if level is None else suggestion(level, game, scores)
+    def suggest(points: float, chosen: int | None) -> str | None:
+        level = level_of(spec) if chosen is None else chosen
+        if level is None:
+            return None
+        won = scores.setdefault(level, [])
+        won.append(1.0 if points > 0 else 0.0 if points < 0 else 0.5)
+        return suggestion(level, game, won)
 
     return suggest
 
 
-def _ended(header: RecordHeader, record: GameRecord, me: int, result: str | None = None) -> Ended:
+def _ended(
+    header: RecordHeader,
+    record: GameRecord,
+    me: int,
+    result: str | None = None,
+    source: str | None = None,
+) -> Ended:
     """What the person, player number `me`, is shown of a game that is over. `result`: how it ended,
-    if not in that person's words."""
+    if not in that person's words. `source`: the record that it is in, if that is told."""
     from stratkit.convert.games import log_of
     from stratkit.convert.raw import RawRecord
+    from stratkit.convert.replay import go_on_command
     from stratkit.engine import Game
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
@@ -331,7 +364,8 @@ def _ended(header: RecordHeader, record: GameRecord, me: int, result: str | None
         return Ended(record.number, side, told, None)
     log = log_of(RawRecord(file=told, header=header, record=record))
     [played] = play_out([(told, log)], boards=True)
-    return Ended(record.number, side, told, Shown(played, told, log.ending))
+    by = go_on_command(source, record.number + 1, header.game) if source else ""
+    return Ended(record.number, side, told, Shown(played, told, log.ending, go_on=by))
 
 
 def _write(text: str) -> None:

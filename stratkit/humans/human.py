@@ -73,6 +73,8 @@ class HumanPlayer(Player):
         self._words, self._observed = 0, None
         self._placements, self._destination = [], -1
         self.session.draws.begin()
+        for game, side in zip(games.tolist(), sides.tolist(), strict=True):
+            self.session.begin(game, side)
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)

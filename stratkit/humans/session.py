@@ -68,7 +68,8 @@ class Session:
     """A person's place at a front end. `said`: by game, the words that were said before the match
     was left, and since; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the
     positions in views; None: nobody can be asked. `undoes`: a move may be taken back. `draws`: what
-    player `me` and the other one have offered."""
+    player `me` and the other one have offered. `begin` is called with each game and the person's
+    side in it."""
 
     front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Session:
     undoes: bool = False
     draws: DrawOffers = field(default_factory=DrawOffers)
     me: int = 0
+    begin: Callable[[int, int], None] = lambda game, side: None
 
 
 @runtime_checkable

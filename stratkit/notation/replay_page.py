@@ -35,6 +35,7 @@ class Shown:
     result     how it ended
     analysis   records of an analysis (formats/analysis.md), or none
     analyst    whose they are
+    go_on      the command by which a person goes on from ply `PLY` of it; "": there is none
     """
 
     played: Played
@@ -42,6 +43,7 @@ class Shown:
     result: str
     analysis: Sequence[Mapping[str, Any]] = ()
     analyst: str = ""
+    go_on: str = ""
 
 
 def replay_page(shown: Sequence[Shown]) -> str:
@@ -96,6 +98,7 @@ def _game(shown: Shown) -> dict[str, Any]:
         "board": boards[0],
         "changes": [list(_changes(before, after)) for before, after in pairwise(boards)],
         "analyst": printable(shown.analyst),
+        "go_on": printable(shown.go_on),
         "analysis": [_printable(one) for one in shown.analysis],
     }
 

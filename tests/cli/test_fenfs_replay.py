@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
+import shlex
 
 import pytest
 
@@ -194,6 +196,24 @@ def test_fights_are_in_the_list_and_what_is_lost_is_counted(
         ["9", "2", "×", "2"],
         ["10", "2", "×", "2"],
     ]
+
+
+def test_a_page_of_a_record_says_how_to_go_on(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """The command of the ply that is shown, which works as it stands; none at the end."""
+    record, page = ROOT / "formats" / "samples" / "games.jsonl", tmp_path / "p.html"
+    assert run("fenfs", "replay", record, "--game", 2, "-o", page).status == 0
+    browser.open(page, "#3")
+    shown = "at('go-on-from').hidden ? '' : at('go-on-by').textContent"
+    name, *words = shlex.split(browser.evaluate(shown))
+    assert words[-1] == f"{record}:2:3"
+    words[words.index("-o") + 1] = str(tmp_path / "mine.jsonl")
+    words.remove("--browser")
+    done = run(name, *words, stdin=b"resign\nresign\n")
+    assert done.status == 0, done.err
+    led = [json.loads(line)["led"] for line in (tmp_path / "mine.jsonl").open().readlines()[1:]]
+    assert led == [3, 3]
+    browser.evaluate("go(Infinity)")
+    assert browser.evaluate(shown) == ""
 
 
 def test_an_address_names_the_ply(

@@ -279,3 +279,28 @@ def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
         assert done.status == status and what in done.err
     done = run("match", "random", "heuristic", *play[3:], "-f", "--from-game", f"{source}:1:1")
     assert done.status == 2 and "--from-game is for human, and no player is one" in done.err
+
+
+def test_a_level_is_chosen_before_each_game(tmp_path: pathlib.Path) -> None:
+    """On either side, and once for a game that is resumed; the record has it, and after three games
+    another one is suggested."""
+    games = tmp_path / "g.jsonl"
+    play = ("match", "human", "level=any", "--game", "barrage", "-n", 6, "--seed", 3, "-o", games)
+    lost = "resign\n"
+    text = f"9\n2\n\nundo\n\n{lost}2\n\n{lost}2\n\n{lost}4\n\n"
+    done = run(*play, stdin=text.encode())
+    assert done.status == 0, done.err
+    assert "1 is the weakest level, 8 the strongest\nlevel: 1, 2, 3" in done.out
+    assert "levels are 1 to 8: '9'" in done.out
+    told = "you have 0 of 3 against level=2: try level=1\n"
+    assert done.out.count(told) == 2  # at the end of the third game, and before the fourth
+    again = run(*play, "--resume", stdin=f"{lost}save\n".encode())
+    assert again.status == 0 and again.out.count("level> ") == 1, again.err
+    lines = [json.loads(line) for line in games.read_text().splitlines()[1:]]
+    two, four = "level=2", "level=4"
+    assert [line["drawn"] for line in lines] == [[None, two], [two, None], [None, two],
+                                                 [four, None]]  # fmt: skip
+    done = run("match", "random", *play[2:5], "-n", 2, "-o", tmp_path / "no.jsonl")
+    what = "match: the level of this player is chosen by a person, and no player is one"
+    assert (done.status, done.error_line) == (2, f"{what}: 'level=any'")
+    assert not (tmp_path / "no.jsonl").exists()
