@@ -53,7 +53,9 @@ class LivePage(PageModel):
             self._games[game] = replay_page([ended.shown])
             plies = ended.shown.played.log.plies
         told = [printable(line) for line in ended.told]
-        shown = {"game": game, "result": printable(ended.result), "plies": plies, "told": told}
+        side = ("red", "blue")[ended.side]
+        shown = {"game": game, "side": side, "plies": plies, "told": told}
+        shown["result"] = printable(ended.result)
         self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)
 
     def _publish(self, **changes: Any) -> None:

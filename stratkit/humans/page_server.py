@@ -30,6 +30,7 @@ from stratkit.humans.page_connections import Arriving, CappedServer
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")  # by which a browser may call this machine
+HTTP = 80  # the port of addresses that name none
 MAX_BODY = 4096  # of the body of a request
 DRAIN_S = 2.0  # seconds for those that are on their way when the server is closed
 IDLE_S = 30.0  # seconds until an answer that nobody takes is given up
@@ -99,6 +100,8 @@ class PageServer:
         self.port = int(self._server.server_address[1])
         names = NAMES if host == HOST else (f"[{host}]" if _is_ipv6(host) else host.lower(),)
         self._server.hosts = {f"{name}:{self.port}" for name in names}
+        if self.port == HTTP:  # which a browser leaves out
+            self._server.hosts.update(names)
         self._origin = f"http://{names[0]}:{self.port}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True

@@ -57,15 +57,25 @@ class Pages:
 
     def again(self, games: int) -> bool:
         """Whether all people want a rematch, after which the match has so many games. Waits until
-        they have said it, or one of them has gone."""
+        they have said it, or one of them has gone. Ctrl-C is no: the match is over."""
         for page in self.people:
             page.offer_rematch()
+        try:
+            wanted = self._is_wanted()
+        except KeyboardInterrupt:
+            return False
+        if wanted:
+            for page in self.people:
+                page.begin_rematch(games)
+        return wanted
+
+    def _is_wanted(self) -> bool:
         while True:
             answers = [page.answer for page in self.people]
             if LEAVE in answers:
                 return False
             if all(answer == REMATCH for answer in answers):
-                break
+                return True
             for at, page in enumerate(self.people):
                 others = answers[:at] + answers[at + 1 :]
                 if answers[at] == REMATCH:
@@ -73,9 +83,6 @@ class Pages:
                 elif REMATCH in others:
                     page.show_rematch("theirs")
             time.sleep(POLL_S)
-        for page in self.people:
-            page.begin_rematch(games)
-        return True
 
     def close(self, failed: bool) -> None:
         """Tells the pages that the match is over (or was left, or has `failed`), and ends them."""

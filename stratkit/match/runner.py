@@ -51,6 +51,7 @@ class _Match:
         self.people = find_people(self.contestants, options)
         self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and not self.people)
+        self.grown: int | None = None  # the games, if a rematch has made them more
 
     def _schedule(self, games: int, opening: Opening | None) -> tuple[Schedule, Scoreboard]:
         sides, gauntlet = self.game.players, self.options.gauntlet
@@ -78,6 +79,7 @@ class _Match:
         again = self.options.sprt is None and games <= MAX_GAMES and places.again(games)
         if again:
             self.options = replace(self.options, games=games, resume=True, force=False)
+            self.grown = games
             self.schedule, self.board = self._schedule(games, self.schedule.opening)
             self.table = LiveTable(self.board, self.console, live=False)
         return again
@@ -111,7 +113,7 @@ class _Match:
                     if self.board.done:
                         self.console.say(self.board.text())
                     if record != "-" and not is_special(record):
-                        self.console.interrupted(options.seed)
+                        self.console.interrupted(options.seed, self.grown)
                     raise
         self.table.clear()
         return finished

@@ -148,6 +148,7 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
         )
         play(browser, keys)
         last = look_at_the_end(browser)
+        assert browser.evaluate("at('replay').src").endswith(f"#{records(games)[1]['plies']},blue")
         until(browser, "at('now').textContent.includes('The match is over.')")
         browser.click("part")
         assert served.ended()[0] == 0

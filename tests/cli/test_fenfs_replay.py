@@ -229,6 +229,22 @@ def test_an_address_names_the_ply(
         assert browser.evaluate(where).startswith(f"ply {ply} of {PLIES}, ")
 
 
+def test_every_square_is_named(browser: Browser, page: pathlib.Path) -> None:
+    """For who hears the board; the address may turn it. The title says who is red."""
+    browser.open(page, "#71,blue")
+    assert browser.evaluate("at('flip').checked && board.below") == "blue"
+    assert " (red) – " in browser.evaluate("document.querySelector('h2').textContent")
+    names = "board.squares.map(group => group.getAttribute('aria-label'))"
+    labels = browser.evaluate(names)
+    assert labels[42] == "C5 lake" and {name.split()[1] for name in labels} == {
+        *("empty", "lake", "red", "blue")
+    }
+    assert any(re.fullmatch(r"[A-K]\d+ red \d+, known to both", name) for name in labels)
+    browser.evaluate("at('knows-red').click()")
+    hidden = [name for name in browser.evaluate(names) if "red a piece" in name]
+    assert hidden and not any(", known" in name for name in hidden)
+
+
 def test_all_can_be_reached_with_the_keyboard(browser: Browser, page: pathlib.Path) -> None:
     browser.open(page)
     reached = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+import signal
 from typing import Any
 
 import pytest
@@ -111,7 +112,10 @@ def test_moves_draws_and_a_rematch(tmp_path: pathlib.Path) -> None:
         assert begun["scene"]["kind"] == "offer" and begun["scene"]["game"] == 3
         assert begun["match"]["games"] == 4
         served.answer(one, "save")
-        assert served.ended()[0] == 0
+        status, told = served.ended()
+        assert status == 0 and told.splitlines()[-1].endswith("--browser -n 4 --resume")
+    goes_on = run("match", *("human", *PLAY), "-n", 4, "--resume", "-o", games, stdin=b"\nsave\n")
+    assert goes_on.status == 0 and "game 3: you play red" in goes_on.out
     one_game, another = (line for line in records(games) if "number" in line)
     assert (one_game["result"], one_game["reason"], one_game["adjudicator"]) == (
         "draw",
@@ -266,3 +270,17 @@ def test_by_name_and_no_other(tmp_path: pathlib.Path) -> None:
         seat = served.take(0)
         assert served.at(seat)["phase"] == "ask"
         assert served.request("GET", path)[0] == 200
+
+
+def test_an_interrupt_declines_a_rematch(tmp_path: pathlib.Path) -> None:
+    """The match is over, and its table is told as ever."""
+    with Hosted((*PLAY, "-o", tmp_path / "g.jsonl")) as served:
+        one, two = served.take(0), served.take(1)
+        for first, second in ((one, two), (two, one)):
+            served.answer(first, "")
+            served.answer(second, "")
+            served.answer(first, "resign")
+        assert served.at(one)["rematch"] == "asked"
+        served.process.send_signal(signal.SIGINT)
+        status, told = served.ended()
+    assert status == 0 and "human - human-2: +1 =0 -1" in told and "to go on" not in told
