@@ -16,6 +16,7 @@ from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
+    from stratkit.engine import Game
     from stratkit.humans.session import Ended, FrontEnd, Interactive
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
@@ -73,9 +74,9 @@ class PersonOptions(Protocol):
 
 
 def find_people(
-    contestants: Sequence[Contestant[Any]], options: PersonOptions
+    contestants: Sequence[Contestant[Any]], options: PersonOptions, game: Game
 ) -> list[Interactive]:
-    """The people among the players: none, one, or two who play each other."""
+    """The people among the players of the game: none, one, or two who play each other."""
     from stratkit.humans.session import Interactive
 
     found = [contestant.player for contestant in contestants]
@@ -88,14 +89,12 @@ def find_people(
     if len(contestants) > 2:
         raise UsageError("human plays against one other player")
     if options.from_game is not None:
-        from stratkit.engine import Game
         from stratkit.humans.lead import lead_of
         from stratkit.players.player import Player
 
-        assert options.game
         if not all(isinstance(player, Player) for player in found):
             raise UsageError("--from-game is for games against a player of stratkit's own")
-        lead_of(options.from_game, Game(options.game))  # before a record is made
+        lead_of(options.from_game, game)  # before a record is made
     if options.record == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
     return people

@@ -102,8 +102,8 @@ class MatchOptions:
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
     from_game: str | None = usage(
-        "--from-game GAMES.jsonl:GAME:PLY",
-        "A person goes on from this ply of a game of a record, on either side in turn.",
+        "--from-game FILE:GAME:PLY",
+        "A person goes on from this ply of a game of FILE, on either side in turn.",
     )
     browser: bool = usage(
         "--browser", "A person plays in a browser; stdout tells the address of the page."

@@ -48,7 +48,7 @@ class _Match:
         options.check_seats(self.game.name, self.game.players)
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
-        self.people = find_people(self.contestants, options)
+        self.people = find_people(self.contestants, options, self.game)
         self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and not self.people)
         self.grown: int | None = None  # the games, if a rematch has made them more
