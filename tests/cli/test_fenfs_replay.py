@@ -231,6 +231,7 @@ def test_an_address_names_the_ply(
 
 def test_every_square_is_named(browser: Browser, page: pathlib.Path) -> None:
     """For who hears the board; the address may turn it. The title says who is red."""
+    browser.forget()  # another fragment of the page that is shown loads nothing
     browser.open(page, "#71,blue")
     assert browser.evaluate("at('flip').checked && board.below") == "blue"
     assert " (red) – " in browser.evaluate("document.querySelector('h2').textContent")
