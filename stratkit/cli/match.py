@@ -114,10 +114,12 @@ def _rules(given: dict[str, Any]) -> dict[str, int]:
     return {rule: _NUMBERS.get(value, value) for rule, value in values.items() if value is not None}
 
 
-def _say_how_to_go_on(seed: int) -> None:
-    """The command that plays the rest. The seed is named, because the system may have chosen it."""
+def _say_how_to_go_on(seed: int, games: int | None) -> None:
+    """The command that plays the rest. The seed is named, because the system may have chosen it; so
+    is the number of `games` if it has grown, after the one that was given."""
     named = any(word == "--seed" or word.startswith("--seed=") for word in sys.argv)
     more = [] if named else ["--seed", str(seed)]
+    more += [] if games is None else ["-n", str(games)]
     say(f"match: to go on: {command_to_go_on(*more)}")
 
 

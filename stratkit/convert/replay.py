@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from stratkit.convert.games import PlayedGame
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.options import NO_GAME, ReplayOptions
-from stratkit.convert.raw import chunks
+from stratkit.convert.raw import RawRecord, chunks
 from stratkit.convert.tally import FaultTally
 from stratkit.errors import InputError, Say, error_context
 from stratkit.storage.streams import open_output
@@ -47,9 +49,22 @@ def run_replay(
     if analysis:
         with error_context(game.raw.name):
             shown = analysis.shown(game, tell)
+    raw = game.raw
+    if isinstance(raw, RawRecord) and len(options.inputs) == 1 and raw.file != "-":
+        command = go_on_command(raw.file, raw.number or 1, log.variant.name)
+        shown = dataclasses.replace(shown, go_on=command)
     with open_output(options.output, options.force) as out:
         out.write(replay_page([shown]))
     return tally.status
+
+
+def go_on_command(file: str, number: int, game: str) -> str:
+    """The command by which a person goes on from ply `PLY` of a game of a record."""
+    from stratkit.models.shipped import SHIPPED
+
+    other = f"preset=strong,{game}" if game in SHIPPED else "heuristic"
+    place = shlex.quote(f"{file}:{number}:PLY")
+    return f"match human {other} --game {game} -n 2 --browser -o mine.jsonl --from-game {place}"
 
 
 def _chosen(options: ReplayOptions, tally: FaultTally) -> PlayedGame | None:

@@ -8,10 +8,16 @@ session.py            a person's place at a front end: what is shown and asked, 
 observed_game.py      what a side has seen of its game, in words
 front_end.py          who of a match is a person, and at which front end
 terminal.py           the terminal
-browser.py            the page, as a front end
-page_server.py        serves the page to one person
+hand_over.py          two people at one terminal, and the screen between their turns
+live_page.py          the state of a page, which asks for it again and again
+browser.py            the page of a person, as a front end
+spectators.py         the page of those who watch
+pages.py              the pages of a match, and a rematch
+page_server.py        serves pages to those who have their addresses; invitations
 page_connections.py   what others may take of that server: little
 scenes.py             what a person may know, as JSON for the page
+draws.py              offers of a draw
+level_choice.py       the level of the opponent is chosen before each game
 lead.py               goes on from a ply of a game that others have played
 words.py              what was said and played in a match that goes on, and taken back
 move_log.py           the log that people read

@@ -3,85 +3,51 @@ another one serves the page, which asks for the state again and again."""
 
 from __future__ import annotations
 
-import json
-import pathlib
 import re
-import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from stratkit.errors import printable
 from stratkit.humans.choice import Choice
+from stratkit.humans.live_page import LivePage
 from stratkit.humans.observed_game import Offer, Turn
-from stratkit.humans.page_server import PageModel, PageServer
 from stratkit.humans.scenes import advice_scene, choice_scene, offer_scene, turn_scene
 from stratkit.humans.session import Ended, FrontEnd
-from stratkit.notation.replay_page import board_parts, replay_page
 from stratkit.players.player import Explanation
 
 # What the page says; what names a file is no word here.
 WORDS = re.compile(
-    r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|undo|save", re.A
+    r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|undo|save|draw|decline",
+    re.A,
 )
-LONG_POLL_S = (
-    20.0  # seconds until the page, which waits for something new, is told that it should wait
-)
-DRAIN_S = 5.0  # seconds that a page has to fetch how the match ended
-IDLE_S = 1.0  # seconds without a request after which there is no page
+REMATCH, LEAVE = "rematch", "leave"  # said to a match that is over
+GONE_S = 4.0  # seconds without a request after which nobody will say either
 
 
-class Browser(FrontEnd, PageModel):
-    """The front end, and what its page is about; `match` tells the page what does not change.
-
-    The state is one JSON object, of which every change has a higher version. A word is said to a
-    version: of two pages with the same question only one can answer it. It is served from `open` to
-    `close`; `write` is called with the address when there is something to see.
+class Browser(LivePage, FrontEnd):
+    """The front end, and what its page is about. A word is said to a version of the state: of two
+    pages with the same question only one can answer it. `begin` is called when there is something
+    to see.
     """
 
-    def __init__(self, match: dict[str, Any], write: Callable[[str], None]) -> None:
-        self._write = write
-        self._changed = threading.Condition()
-        self._version, self._seen = 0, 0  # the version that some page has
-        self._state: dict[str, Any] = {"match": match, "phase": "wait", "ended": []}
+    def __init__(self, match: dict[str, Any], begin: Callable[[], None] = lambda: None) -> None:
+        super().__init__(match)
+        self._begin = begin
         self._messages: list[str] = []
-        self._games: dict[int, str] = {}
-        self._fetched: set[int] = set()
-        self._waiting, self._last_poll = 0, 0.0  # pages that wait, and when one was answered last
         self._word: str | None = None
         self._last = ""
-        self._server: PageServer | None = None
 
-    def open(self, port: int) -> None:
-        """Serves the page. `InputError`: not at this port."""
-        self._server = PageServer(self, port)
-
-    def close(self, failed: bool) -> None:
-        """Tells the page that the match is over (or was left, or has `failed`), and ends it."""
-        left = "stopped" if failed else "left" if self._last == "save" else "over"
-        self._publish(phase=left)
-        deadline = time.monotonic() + DRAIN_S
-        with self._changed:
-            while not self._is_delivered() and time.monotonic() < deadline and self._has_reader():
-                self._changed.wait(IDLE_S / 10)
-        assert self._server is not None
-        self._server.close()
-
-    def _has_reader(self) -> bool:
-        """Whether some page waits, or has asked just now."""
-        return self._waiting > 0 or time.monotonic() < self._last_poll + IDLE_S
-
-    def _is_delivered(self) -> bool:
-        """Whether some page knows how the match ended, and has the games."""
-        return self._seen == self._version and self._fetched >= self._games.keys()
+    @property
+    def left(self) -> bool:
+        """Whether the person has left the match, to go on later."""
+        return self._last == "save"
 
     # ---- what the match shows and asks ----
 
     def show(self, scene: Offer | Turn | Choice | Ended) -> None:
-        if self._version == 0 and self._server is not None:
-            self._write(f"{self._server.address}\n")
+        self._begin()
         if isinstance(scene, Ended):
-            self._end(scene)
+            self.end(scene)
             return
         match scene:
             case Offer():
@@ -91,15 +57,6 @@ class Browser(FrontEnd, PageModel):
             case Turn():
                 state = turn_scene(scene)
         self._state |= {"scene": state, "advice": None}
-
-    def _end(self, ended: Ended) -> None:
-        game, plies = ended.game + 1, None
-        if ended.shown is not None:
-            self._games[game] = replay_page([ended.shown])
-            plies = ended.shown.played.log.plies
-        told = [printable(line) for line in ended.told]
-        shown = {"game": game, "result": printable(ended.result), "plies": plies, "told": told}
-        self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)
 
     def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
         self._state["advice"] = advice_scene(turn, advice[0])
@@ -120,50 +77,48 @@ class Browser(FrontEnd, PageModel):
             self._publish(phase="wait")  # before another page can say a word to this question
         return self._last
 
-    def _publish(self, **changes: Any) -> None:
-        with self._changed:
-            self._state |= changes
-            self._version += 1
-            self._changed.notify_all()
+    def finish(self, phase: str) -> None:
+        self._publish(phase=phase, rematch=None, messages=self._messages)
 
-    # ---- what the page asks and says ----
+    # ---- when all games are played ----
 
-    def page(self) -> str:
-        style, script = board_parts()
-        template = pathlib.Path(__file__).with_name("play.html").read_text("utf-8")
-        return template.replace("/* board.css */", style).replace("/* board.js */", script)
+    def offer_rematch(self) -> None:
+        """Asks for another pair of games."""
+        self._word = None
+        self._publish(phase="over", rematch="asked", messages=self._messages)
 
-    def state(self, after: int) -> str | None:
-        with self._changed:
-            self._waiting += 1
-            self._changed.wait_for(lambda: self._version > after, LONG_POLL_S)
-            self._waiting -= 1
-            if self._version <= after:
-                return None
-            self._seen, self._last_poll = self._version, time.monotonic()
-            self._changed.notify_all()
-            return json.dumps({"version": self._version, **self._state}, separators=(",", ":"))
+    def show_rematch(self, wanted: str) -> None:
+        """Who wants one so far: the person, or the other one."""
+        if self._state["rematch"] != wanted:
+            self._publish(rematch=wanted)
 
-    def game(self, number: int) -> str | None:
-        with self._changed:
-            self._fetched.add(number)
-            self._last_poll = time.monotonic()
-            self._changed.notify_all()
-        return self._games.get(number)
+    @property
+    def answer(self) -> str | None:
+        """What the person has said to it. Who has gone has left."""
+        return self._word if self._word or self.is_open(GONE_S) else LEAVE
+
+    def begin_rematch(self, games: int) -> None:
+        """The match goes on to so many games."""
+        self._word, self._messages = None, []
+        match = {**self._state["match"], "games": games}
+        self._publish(phase="wait", rematch=None, messages=[], match=match)
+
+    # ---- what the page says ----
 
     def say(self, version: int, word: str) -> bool:
         with self._changed:
-            waits = self._state["phase"] == "ask" and self._word is None
-            if not waits or version != self._version or not self._is_word(word):
+            waits = self._state["phase"] == "ask" or self._state.get("rematch") is not None
+            if not waits or self._word is not None or not self._is_word(version, word):
                 return False
             self._word = word
             self._changed.notify_all()
         return True
 
-    def _is_word(self, word: str) -> bool:
+    def _is_word(self, version: int, word: str) -> bool:
         """Whether the page may say it now: what names a file is no word here."""
+        if self._state["phase"] != "ask":
+            return word in (REMATCH, LEAVE)  # that the other one wants one is no other question
         scene = self._state.get("scene") or {}
-        if word in scene.get("favourites", ()):
-            return True
         actions = scene.get("actions")
-        return word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))
+        known = word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))
+        return (known or word in scene.get("favourites", ())) and version == self._version

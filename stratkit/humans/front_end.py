@@ -1,21 +1,24 @@
-"""The person among the players of a match, and the front end at which that person plays."""
+"""The people among the players of a match, and the front ends at which they play."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import UsageError, error_context, printable
 from stratkit.humans.words import Words
+from stratkit.players.spec import CHOSEN
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
+    from stratkit.engine import Game
     from stratkit.humans.session import Ended, FrontEnd, Interactive
+    from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
 
@@ -54,6 +57,10 @@ class PersonOptions(Protocol):
         """The port of the page; None: any that is free."""
 
     @property
+    def host(self) -> str | None:
+        """The address of this machine at which others reach the page; None: it alone."""
+
+    @property
     def style(self) -> str | None:
         """The characters of the terminal's board."""
 
@@ -66,77 +73,122 @@ class PersonOptions(Protocol):
         """The program that shows the board."""
 
 
-def find_person(
-    contestants: Sequence[Contestant[Any]], options: PersonOptions
-) -> Interactive | None:
-    """The human among the players, of whom there can be one."""
+def find_people(
+    contestants: Sequence[Contestant[Any]], options: PersonOptions, game: Game
+) -> list[Interactive]:
+    """The people among the players of the game: none, one, or two who play each other."""
     from stratkit.humans.session import Interactive
 
     found = [contestant.player for contestant in contestants]
     people = [player for player in found if isinstance(player, Interactive)]
+    _check_chosen(contestants, len(people))
     if not people:
         if options.front_end:
             raise UsageError(f"{options.front_end} is for human, and no player is one")
-        return None
-    if len(people) > 1 or len(contestants) > 2:
+        return []
+    if len(contestants) > 2:
         raise UsageError("human plays against one other player")
     if options.from_game is not None:
-        from stratkit.engine import Game
         from stratkit.humans.lead import lead_of
         from stratkit.players.player import Player
 
-        assert options.game
         if not all(isinstance(player, Player) for player in found):
             raise UsageError("--from-game is for games against a player of stratkit's own")
-        lead_of(options.from_game, Game(options.game))  # before a record is made
+        lead_of(options.from_game, game)  # before a record is made
     if options.record == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
-    return people[0]
+    return people
+
+
+def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
+    """`UsageError`: a level is to be chosen, and there is no one person who does."""
+    if people != 1:
+        for contestant in contestants:
+            if contestant.spec == CHOSEN:
+                what = "the level of this player is chosen by a person, and no player is one"
+                raise UsageError(what, text=CHOSEN)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the people play, in their order. `again`: whether all of them want a rematch, after
+    which the match has so many games. `scores`: of the first of them, 1, .5 or 0 a game, by the
+    level of the opponent."""
+
+    fronts: Sequence[FrontEnd] = ()
+    spectators: Spectators | None = None
+    again: Callable[[int], bool] = lambda games: False
+    scores: dict[int, list[float]] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
-def open_front_end(
-    person: Interactive | None, contestants: Sequence[Contestant[Any]], options: PersonOptions
-) -> Iterator[FrontEnd | None]:
-    """Where the person plays; None: there is none. `InputError`: it cannot be opened."""
-    if person is None:
-        yield None
+def open_places(
+    people: Sequence[Interactive], contestants: Sequence[Contestant[Any]], options: PersonOptions
+) -> Iterator[Places]:
+    """Where the people play. `InputError`: it cannot be opened."""
+    if not people:
+        yield Places()
         return
     if options.browser:
-        with _browser(person, contestants, options) as front:
-            yield front
+        with _pages(people, contestants, options) as places:
+            yield places
         return
+    from stratkit.humans.hand_over import Screen, SharedFront
     from stratkit.humans.terminal import Terminal
     from stratkit.notation.drawing import STYLES, in_colour
 
-    yield Terminal(
+    terminal = Terminal(
         read_line,
         _write,
         STYLES[options.style or "ascii"],
         in_colour(options.colour or "auto", sys.stdout.isatty()),
     )
+    if len(people) == 1:
+        yield Places([terminal])
+        return
+    screen = Screen(terminal, _write, sys.stdout.isatty())
+    yield Places([SharedFront(printable(one.name), screen) for one in contestants])
 
 
 @contextlib.contextmanager
-def _browser(
-    person: Interactive, contestants: Sequence[Contestant[Any]], options: PersonOptions
-) -> Iterator[FrontEnd]:
-    from stratkit.humans.browser import Browser
+def _pages(
+    people: Sequence[Interactive], contestants: Sequence[Contestant[Any]], options: PersonOptions
+) -> Iterator[Places]:
+    from stratkit.games.kit import Notation
+    from stratkit.games.table import kit_class
     from stratkit.humans.human import HumanPlayer
+    from stratkit.humans.pages import Pages
     from stratkit.players.player import Explainer, Player
 
-    [other] = [contestant for contestant in contestants if contestant.player is not person]
+    assert options.game
     games = (options.games or 0) + (options.games or 0) % 2
-    hints = isinstance(other.player, Explainer) and isinstance(person, HumanPlayer)
-    match = {"against": printable(other.name), "of": options.game, "games": games, "hints": hints}
-    match["undoes"] = isinstance(other.player, Player) and isinstance(person, HumanPlayer)
-    browser, failed = Browser(match, _write), True
-    browser.open(options.port or 0)
+    names = [printable(contestant.name) for contestant in contestants]
+    about = {"of": options.game, "games": games, "people": len(people), "players": names}
+    matches = []
+    for person in people:
+        me = next(at for at, one in enumerate(contestants) if one.player is person)
+        other = contestants[1 - me].player
+        alone, moves = len(people) == 1, isinstance(person, HumanPlayer)
+        matches.append(
+            {
+                **about,
+                "me": names[me],
+                "against": names[1 - me],
+                "hints": isinstance(other, Explainer) and moves,
+                "undoes": isinstance(other, Player) and moves and alone,
+                "draws": isinstance(other, Player) and moves,
+            }
+        )
+    boards = kit_class(options.game).notation is Notation.LOG
+    watched = boards and (len(people) > 1 or options.host is not None)
+    pages = Pages(names, matches, about if watched else None, _write)
+    pages.open(options.port or 0, options.host)
+    failed = True
     try:
-        yield browser
+        yield Places(pages.fronts, pages.spectators, pages.again)
         failed = False
     finally:
-        browser.close(failed)
+        pages.close(failed)
 
 
 @dataclass(frozen=True)
@@ -151,25 +203,28 @@ class Seats:
 
 @contextlib.contextmanager
 def seated(
-    person: Interactive | None,
-    front: FrontEnd | None,
+    people: Sequence[Interactive],
+    places: Places,
     contestants: Sequence[Contestant[Any]],
     header: RecordHeader,
     options: PersonOptions,
     say: Callable[[str], None],
 ) -> Iterator[Seats]:
-    """Seats the person, if there is one, at the front end. What the person says and the other one
-    plays is kept beside the record until all games are played: it leads to where the match was
-    left. A person who leaves ends the context."""
+    """Seats the people, if there are any, at their front ends. What the first of them says and the
+    other one plays is kept beside the record until all games are played: it leads to where the
+    match was left. A person who leaves ends the context."""
     players = [contestant.player for contestant in contestants]
-    if person is None or front is None:
+    if not people:
         yield Seats(players)
         return
+    from stratkit.humans.draws import DrawOffers
+    from stratkit.humans.level_choice import LevelChoice
     from stratkit.humans.replayed_opponent import ReplayedOpponent
     from stratkit.humans.session import Saved, Session
+    from stratkit.players.chosen_level import ChosenLevel
     from stratkit.players.player import Explainer, Player
 
-    me = players.index(person)
+    me = players.index(people[0])
     other = players[1 - me]
     # Nothing is kept beside a record that is none, such as /dev/null, or of a game with a program,
     # which cannot be led to where the game was left.
@@ -180,24 +235,26 @@ def seated(
     if not options.resume:
         words.forget()
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
-        suggest = _suggester(header.game, contestants[1 - me].spec)
-
-        def end(record: GameRecord) -> None:
-            ended = _ended(header, record, me)
-            front.show(ended)
-            say(ended.result)
-            if advice := suggest(record.returns[record.players.index(me)]):
-                front.tell(advice)
-
         hints = [player.explain for player in players if isinstance(player, Explainer)]
-        ours = isinstance(other, Player)
-        person.sit_down(
-            Session(front, words.said, words.say, hints[0] if hints else None, path, undoes=ours)
-        )
+        draws, alone = DrawOffers(), len(people) == 1
+        hint, undoes = hints[0] if hints else None, isinstance(other, Player) and alone
+        session = Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
+        if isinstance(other, ChosenLevel):
+            choice = LevelChoice(other, session.front, words, header.game, places.scores)
+            session = replace(session, begin=choice.begin)
+        people[0].sit_down(session)
+        for person in people[1:]:
+            person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me))
         if isinstance(other, Player):
-            players[1 - me] = ReplayedOpponent(other, words.played, words.play, path)
+            answering = draws if alone else None
+            players[1 - me] = ReplayedOpponent(
+                other, words.played, words.play, path, answering, 1 - me
+            )
         if options.from_game is not None:
             _lead(options.from_game, header, words, me)
+        # Guests need not know where the record is.
+        source = options.record if alone and options.host is None and kept else None
+        end = _end(people, places, contestants, header, say, source, words.levels)
         try:
             yield Seats(
                 players, end, lambda number: (words.undone[number], words.led.get(number, 0))
@@ -205,6 +262,48 @@ def seated(
         except Saved:
             return
     words.forget()
+
+
+def _end(
+    people: Sequence[Interactive],
+    places: Places,
+    contestants: Sequence[Contestant[Any]],
+    header: RecordHeader,
+    say: Callable[[str], None],
+    source: str | None,
+    levels: Mapping[int, int],
+) -> Callable[[GameRecord], None]:
+    """What tells everybody that a game has ended. `source`: the record, from whose plies a person
+    may be told how to go on. `levels`: those that were chosen, by game."""
+    found = [contestant.player for contestant in contestants]
+    seats = [found.index(person) for person in people]
+    suggest = _suggester(header.game, contestants[1 - seats[0]].spec, places.scores)
+
+    def end(record: GameRecord) -> None:
+        for front, me in zip(places.fronts, seats, strict=True):
+            front.show(_ended(header, record, me, source=source))
+        neutral = _result(header, record, None)
+        if places.spectators is not None:
+            places.spectators.end(_ended(header, record, seats[0], neutral))
+        say(_result(header, record, seats[0]) if len(seats) == 1 else neutral)
+        points = record.returns[record.players.index(seats[0])]
+        if advice := suggest(points, levels.get(record.number)):
+            places.fronts[0].tell(advice)
+
+    return end
+
+
+def _result(header: RecordHeader, record: GameRecord, me: int | None) -> str:
+    """How a game ended, in words: for player number `me`, or for who plays neither side."""
+    points, who = record.returns[0 if me is None else record.players.index(me)], "you"
+    if me is None:
+        winner = record.players[0 if points > 0 else 1]
+        who = header.players[winner].name if points else "nobody"
+        result = "won"
+    else:
+        result = "won" if points > 0 else "lost" if points < 0 else "drew"
+    much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
+    return f"game {record.number + 1}: {who} {result}{much} ({record.reason})"
 
 
 def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:
@@ -217,24 +316,36 @@ def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:
         words.lead(number, lead.plies, *lead((number + me) % 2))
 
 
-def _suggester(game: str, spec: str) -> Callable[[float], str | None]:
-    """What to try next, after returns of games against `spec`, which may name a level."""
+def _suggester(
+    game: str, spec: str, scores: dict[int, list[float]]
+) -> Callable[[float, int | None], str | None]:
+    """What to try next, after these scores by level and further returns against `spec`, or against
+    a level that was chosen."""
     from stratkit.players.levels import level_of, suggestion
 
-    scores: list[float] = []
-    level = level_of(spec)
-
-    def suggest(points: float) -> str | None:
-        scores.append(1.0 if points > 0 else 0.0 if points < 0 else 0.5)
-        return None if level is None else suggestion(level, game, scores)
+    def suggest(points: float, chosen: int | None) -> str | None:
+        level = level_of(spec) if chosen is None else chosen
+        if level is None:
+            return None
+        won = scores.setdefault(level, [])
+        won.append(1.0 if points > 0 else 0.0 if points < 0 else 0.5)
+        return suggestion(level, game, won)
 
     return suggest
 
 
-def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
-    """What the person, player number `me`, is shown of a game that is over."""
+def _ended(
+    header: RecordHeader,
+    record: GameRecord,
+    me: int,
+    result: str | None = None,
+    source: str | None = None,
+) -> Ended:
+    """What the person, player number `me`, is shown of a game that is over. `result`: how it ended,
+    if not in that person's words. `source`: the record that it is in, if that is told."""
     from stratkit.convert.games import log_of
     from stratkit.convert.raw import RawRecord
+    from stratkit.convert.replay import go_on_command
     from stratkit.engine import Game
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
@@ -243,11 +354,7 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
     from stratkit.notation.play import play_out
     from stratkit.notation.replay_page import Shown
 
-    side = record.players.index(me)
-    points = record.returns[side]
-    result = "won" if points > 0 else "lost" if points < 0 else "drew"
-    much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
-    told = f"game {record.number + 1}: you {result}{much} ({record.reason})"
+    side, told = record.players.index(me), result or _result(header, record, me)
     if kit_class(header.game).notation is not Notation.LOG:
         actions = [int(action) for action in record.moves.split()]
         words = in_words(Game.stored(header.game, header.rules), actions, side)
@@ -256,7 +363,8 @@ def _ended(header: RecordHeader, record: GameRecord, me: int) -> Ended:
         return Ended(record.number, side, told, None)
     log = log_of(RawRecord(file=told, header=header, record=record))
     [played] = play_out([(told, log)], boards=True)
-    return Ended(record.number, side, told, Shown(played, told, log.ending))
+    by = go_on_command(source, record.number + 1, header.game) if source else ""
+    return Ended(record.number, side, told, Shown(played, told, log.ending, go_on=by))
 
 
 def _write(text: str) -> None:

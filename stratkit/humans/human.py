@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +33,7 @@ from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
-from stratkit.humans.session import MISFIT, RESIGN, Saved, Session, Undone
+from stratkit.humans.session import AGREE, MISFIT, RESIGN, Saved, Session, Undone
 from stratkit.humans.words import UNDO
 from stratkit.notation.setups import (
     file_and_name,
@@ -48,7 +50,8 @@ from stratkit.setups.source import SetupSource
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)> "
-MOVE_WORDS = ("moves", "board", "help", "save", "resign", UNDO)
+DRAW, DECLINE = "draw", "decline"
+MOVE_WORDS = ("moves", "board", "help", "save", "resign", UNDO, DRAW, DECLINE)
 
 MAX_OFFERS = 1 << 20  # in a game before they come again
 
@@ -88,25 +91,47 @@ class HumanPlayer(Player):
 
     def begin(self, games: Games, sides: Sides) -> None:
         self._words, self._observed = 0, None
+        self._placements, self._destination = [], -1
+        self.session.draws.begin()
+        for game, side in zip(games.tolist(), sides.tolist(), strict=True):
+            self.session.begin(game, side)
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
         mu = np.ones(len(views), np.float32)
-        return Decision(actions, mu, resigned=actions == RESIGN)
+        return Decision(actions, mu, resigned=actions == RESIGN, agreed=actions == AGREE)
+
+    def watch(self, views: Views) -> None:
+        """`Watcher.watch`: turns at which the person has said before what is played now."""
+        for row in range(len(views)):
+            seen = views.observations[row].view(self.dtype)[0]
+            if not seen["phase"] and not seen["stage"]:
+                self._look(seen, views, row)
 
     def _action(self, views: Views, row: int) -> int:
         seen = views.observations[row].view(self.dtype)[0]
         if seen["phase"]:
             return self._place(views, row)
         if seen["stage"]:
-            return self._destination
+            return self._begun(self._destination >= 0, self._destination)
+        turn = self._look(seen, views, row)
+        move = self._move(turn, views, row)
+        if isinstance(move, int):
+            return move
+        start, self._destination = (self.variant.framed(turn.side, square) for square in move)
+        return start
+
+    def _look(self, seen: Any, views: Views, row: int) -> Turn:
         game, side = int(views.games[row]), int(views.sides[row])
         self._observed = self._observed or ObservedGame(self.variant, game, side)
-        move = self._move(self._observed.look(seen, views.state(row).moves()), views, row)
-        if move is None:
-            return RESIGN
-        start, self._destination = (self.variant.framed(side, square) for square in move)
-        return start
+        self._destination = -1
+        return self._observed.look(seen, views.state(row).moves())
+
+    def _begun(self, is_known: bool, action: int) -> int:
+        """The rest of what the person has decided. `InputError`: it was lost on the way."""
+        if not is_known:
+            raise InputError(f"what was said {MISFIT}", file=self.session.file)
+        return action
 
     # ---- deployment ----
 
@@ -117,7 +142,8 @@ class HumanPlayer(Player):
             own = self.setup
             setup = self._choose_setup(game, side) if own is None else self._given(game, own)
             self._placements = placements(self.variant, setup).tolist()
-        return self._placements[done]
+        left = self._placements[done:]
+        return self._begun(bool(left), left[0] if left else -1)
 
     def _given(self, game: int, own: Setup) -> Setup:
         """The setup of a file; the one that a game began with, if the file has changed since."""
@@ -214,12 +240,15 @@ class HumanPlayer(Player):
 
     # ---- play ----
 
-    def _move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | None:
-        """What the person moves, as squares of the board; None: the game is given up."""
-        for word in self._lines(turn, f"{SIDES[turn.side]}> "):
+    def _move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | int:
+        """What the person moves, as squares of the board, or `RESIGN` or `AGREE`."""
+        session, told = self.session, dataclasses.replace(turn, draw=self._draw())
+        for word in self._lines(told, f"{SIDES[turn.side]}> "):
             if word.lower() == "resign":
                 self._keep(turn.game, word.lower())
-                return None
+                return RESIGN
+            if word.lower() == DRAW and session.draws.is_offered_to(session.me):
+                return AGREE
             try:
                 move = self._understand(word, turn, views, row)
             except InputError as error:
@@ -231,9 +260,17 @@ class HumanPlayer(Player):
                 what = f"{word}: not a legal move ({self._why(turn, move)})"
                 self.session.front.tell(what)
                 continue
+            session.draws.decline(session.me)
             self._keep(turn.game, word)
             return move
         raise Saved
+
+    def _draw(self) -> str:
+        """How it stands with a draw, for who is to move: a word of `Turn.draw`."""
+        draws, me = self.session.draws, self.session.me
+        if draws.take_refusal(me):
+            return "declined"
+        return "theirs" if draws.is_offered_to(me) else "mine" if draws.is_offered_by(me) else ""
 
     def _understand(self, word: str, turn: Turn, views: Views, row: int) -> tuple[int, int] | None:
         """The move that a word means; None: it meant something else."""
@@ -249,6 +286,8 @@ class HumanPlayer(Player):
             raise Saved
         elif lower == UNDO:
             self._undo(turn.game)
+        elif lower in (DRAW, DECLINE):
+            self._answer_draw(turn, lower)
         elif lower in ("help", ""):
             front.help(turn)
         else:
@@ -290,6 +329,19 @@ class HumanPlayer(Player):
         return type_ == SCOUT and straight and not any(cells[at] for at in between[1:])
 
     # ---- what is said ----
+
+    def _answer_draw(self, turn: Turn, word: str) -> None:
+        """Offers a draw, or declines one."""
+        draws, me, front = self.session.draws, self.session.me, self.session.front
+        if word == DRAW:
+            draws.offer(me)
+            front.tell("a draw is offered: move, and it is answered")
+        elif draws.is_offered_to(me):
+            draws.decline(me)
+            front.tell("the draw is declined: your move")
+        else:
+            front.tell("no draw is offered")
+        front.show(dataclasses.replace(turn, draw=self._draw(), new=0))
 
     def _undo(self, game: int) -> None:
         """Takes back the person's last word. `InputError`: it may not, or has said none."""

@@ -5,15 +5,21 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
+from stratkit.convert.games import log_of
+from stratkit.convert.raw import RawEpisode, RawLog, RawPositions, RawRecord, chunks
 from stratkit.engine import Game
+from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import RED, placements, variant
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
-from stratkit.notation.setups import parse_setup
-from stratkit.notation.squares import parse_move
-from stratkit.storage.records import GameRecord, read_records
-from stratkit.storage.streams import open_plain
+from stratkit.notation.log import Log
+from stratkit.notation.setups import has_counts, parse_setup, setup_text
+from stratkit.notation.squares import move_words, parse_move
+
+GAMES = (RawRecord, RawLog, RawEpisode, RawPositions)
 
 
 def lead_of(text: str, game: Game) -> Lead:
@@ -21,26 +27,50 @@ def lead_of(text: str, game: Game) -> Lead:
     there is no such ply."""
     found = re.fullmatch(r"(.+):([1-9]\d{0,8}):(\d{1,9})", text)
     if found is None:
-        raise UsageError("--from-game wants GAMES.jsonl:GAME:PLY", text=text)
+        raise UsageError("--from-game wants FILE:GAME:PLY", text=text)
     if kit_of(game).notation is not Notation.LOG:
         raise UsageError(f"--from-game is for games with setups, not for {game.name}")
     file, number, ply = found[1], int(found[2]), int(found[3])
-    record = _game(file, number, game)
     with error_context(file, f"game {number}"):
-        moves = record.moves.split()
-        if record.setups is None or ply >= len(moves):
-            raise InputError("the game has no such ply to go on from", text=str(ply))
-        return Lead(game, record.setups, moves[:ply])
+        log = _game(file, number)
+        return Lead(game, *_begun(game, log, ply))
 
 
-def _game(file: str, number: int, game: Game) -> GameRecord:
-    with open_plain(file) as stream:
-        for at, (header, record) in enumerate(read_records(stream, file), start=1):
-            if at == number:
-                if header.game != game.name:
-                    raise InputError(f"game {number} is of {header.game}, not of {game.name}")
-                return record
+def _game(file: str, number: int) -> Log:
+    """A game of the file, counted from 1."""
+    at = 0
+    for items in chunks([file], together=True):
+        for item in items:
+            if isinstance(item, InputError):
+                raise item
+            at += isinstance(item, GAMES)
+            if at == number and isinstance(item, GAMES):
+                return log_of(item)
     raise InputError(f"there is no game {number}", file=file)
+
+
+def _begun(game: Game, log: Log, ply: int) -> tuple[tuple[str, ...], list[str]]:
+    """The setups, and the first moves, so many, of a game that goes on after them."""
+    kind = variant(game.name)
+    if log.variant.name != kind.name:
+        raise InputError(f"it is of {log.variant.name}, not of {kind.name}")
+    if log.setups is None or not all(has_counts(kind, setup) for setup in log.setups):
+        raise InputError("a game without setups of its board")
+    if ply > log.plies:
+        raise InputError("the game has no such ply to go on from", text=str(ply))
+    arbiter = Arbiter(game)
+    for setup in log.setups:
+        arbiter.deploy(setup)
+    texts = move_words(log.moves[: 2 * ply], kind.width, kind.height, "")
+    moves = np.frombuffer(log.moves[: 2 * ply], np.uint8).reshape(-1, 2).tolist()
+    for at, ((start, end), move) in enumerate(zip(moves, texts, strict=True), start=1):
+        if arbiter.turn is None or arbiter.why_illegal(start, end):
+            raise InputError(f"the rules of this match forbid move {at}", text=move)
+        arbiter.move(start, end)
+    if arbiter.turn is None:
+        raise InputError("the game has no such ply to go on from", text=str(ply))
+    red, blue = (setup_text(setup) for setup in log.setups)
+    return (red, blue), list(texts)
 
 
 class Lead:

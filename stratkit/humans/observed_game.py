@@ -18,6 +18,7 @@ from stratkit.engine.stratego import (
     BOTH_FALL,
     FLAG,
     PIECE,
+    RED,
     REVEALED,
     SIDE,
     TYPE,
@@ -54,9 +55,11 @@ class Ply:
         assert self.enemy is not None
         return fight(self.piece, self.enemy)
 
-    def told(self, side: int, variant: Variant) -> str:
-        """The move in words, to a person who plays `side`."""
+    def told(self, side: int | None, variant: Variant) -> str:
+        """The move in words, to a person who plays `side`; None: who plays neither."""
         whose, other = ("your", "their") if self.side == side else ("their", "your")
+        if side is None:
+            whose, other = ("red's", "blue's") if self.side == RED else ("blue's", "red's")
         name = "piece" if self.piece == UNKNOWN else TYPES[self.piece]
         start, end = (square_text(square, variant.width) for square in (self.start, self.end))
         if self.enemy is None:
@@ -88,6 +91,7 @@ class Turn:
     lost      the pieces that red and blue have lost
     hidden    those that the enemy still hides
     moves     the legal ones
+    draw      whose offer of one stands, `mine` or `theirs`; or mine was `declined`; or ""
     """
 
     game: int
@@ -98,6 +102,7 @@ class Turn:
     lost: tuple[Counts, Counts]
     hidden: Counts
     moves: Sequence[tuple[int, int]]
+    draw: str = ""
 
     @property
     def last(self) -> tuple[int, int] | None:

@@ -1,20 +1,26 @@
-"""Serves one page to one person on this machine: who has its address, with the token in it, has the
-page, and nobody else.
+"""Serves pages to few people: who has the address of one, with the token in it, has that page, and
+nobody else. An invitation is an address that gives its page's own to the first who takes it.
 
-It is Python's own `http.server`: one person on the loopback interface needs neither the speed of
-other servers nor their event loop, and every request is checked here before anything is done.
+It is Python's own `http.server`: a few people need neither the speed of other servers nor their
+event loop, and every request is checked here before anything is done.
 """
 
 from __future__ import annotations
 
 import hmac
+import html
 import io
+import ipaddress
 import json
+import pathlib
 import re
 import secrets
+import socket
+import socketserver
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol, cast
@@ -24,9 +30,14 @@ from stratkit.humans.page_connections import Arriving, CappedServer
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")  # by which a browser may call this machine
+HTTP = 80  # the port of addresses that name none
 MAX_BODY = 4096  # of the body of a request
 DRAIN_S = 2.0  # seconds for those that are on their way when the server is closed
 IDLE_S = 30.0  # seconds until an answer that nobody takes is given up
+USED = (
+    "This invitation has been used: it seats one person. "
+    "The page of that seat has an address of its own, in the browser that took it."
+)
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; frame-src blob:; base-uri 'none'; form-action 'none'; "
@@ -51,23 +62,60 @@ class PageModel(Protocol):
         one by now."""
 
 
-class PageServer:
-    """Serves the page of `model` from a thread of its own, at `port` (0: any that is free). Raises
-    `InputError` when the port cannot be had."""
+class Forbidden(Exception):
+    """A page may not have or say this; the text says why."""
 
-    def __init__(self, model: PageModel, port: int) -> None:
+
+@dataclass
+class _Invitation:
+    """Leads the first who takes it to the page of `model`. `name`: who is invited."""
+
+    model: PageModel
+    name: str
+    taken: bool = False
+
+    def page(self) -> str:
+        template = pathlib.Path(__file__).with_name("invitation.html").read_text("utf-8")
+        return template.replace("NAME", html.escape(self.name))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a token leads to; `stays`: its connections make no room for others."""
+
+    model: PageModel | _Invitation
+    stays: bool
+
+
+class PageServer:
+    """Serves pages from a thread of its own, at `port` (0: any that is free) of this machine's
+    address or name `host`. Raises `InputError` when they cannot be had."""
+
+    def __init__(self, port: int, host: str = HOST) -> None:
         try:
-            self._server = _Server((HOST, port), _Handler)
+            family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            self._server = _Server(family, address[:2])
         except OSError as error:
-            raise InputError(f"port {port}: {error.strerror}", file=HOST) from None
-        self._server.model, self._server.token = model, secrets.token_urlsafe(16)
+            raise InputError(f"port {port}: {error.strerror}", file=host) from None
         self.port = int(self._server.server_address[1])
-        self.address = f"http://{HOST}:{self.port}/{self._server.token}/"
-        self._server.hosts = {f"{name}:{self.port}" for name in NAMES}
+        names = NAMES if host == HOST else (f"[{host}]" if _is_ipv6(host) else host.lower(),)
+        self._server.hosts = {f"{name}:{self.port}" for name in names}
+        if self.port == HTTP:  # which a browser leaves out
+            self._server.hosts.update(names)
+        self._origin = f"http://{names[0]}:{self.port}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
         )
         self._thread.start()
+
+    def add(self, model: PageModel, stays: bool = True) -> str:
+        """The address of a page. Unless it `stays`, its readers make room for others."""
+        return f"{self._origin}{self._server.add(_Place(model, stays))}"
+
+    def invite(self, model: PageModel, name: str) -> str:
+        """The address at which one person, and no second one, gets that of a page."""
+        place = _Place(_Invitation(model, name), False)
+        return f"{self._origin}{self._server.add(place)}"
 
     def close(self) -> None:
         """Serves nobody any more. Answers that have begun go out first."""
@@ -79,14 +127,39 @@ class PageServer:
 
 
 class _Server(CappedServer):
-    model: PageModel
-    token: str
     hosts: set[str]
     busy = 0  # requests that are being answered
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.answered = threading.Condition()
+    def __init__(self, family: int, address: Any) -> None:
+        self.address_family = family
+        self.answered, self.taking = threading.Condition(), threading.Lock()
+        self._places: dict[str, _Place] = {}
+        super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        socketserver.TCPServer.server_bind(self)  # without a question to a name server
+
+    def add(self, place: _Place) -> str:
+        """The path of a place, with a new token."""
+        token = secrets.token_urlsafe(16)
+        self._places[token] = place
+        return f"/{token}/"
+
+    def place(self, token: str) -> _Place | None:
+        """What the token leads to."""
+        given, found = token.encode(), None
+        for known, place in list(self._places.items()):
+            if hmac.compare_digest(given, known.encode()):
+                found = place
+        return found
+
+    def take(self, invitation: _Invitation) -> str | None:
+        """The path of the page that one is invited to; None: somebody has it."""
+        with self.taking:
+            if invitation.taken:
+                return None
+            invitation.taken = True
+        return self.add(_Place(invitation.model, True))
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A browser that goes away is no error; another one is told in a line, and ends nothing."""
@@ -126,17 +199,27 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing: the terminal is for the match."""
 
     def do_GET(self) -> None:
-        self._answer(self._get)
+        self._answer(self._get, self._invite)
 
     def do_POST(self) -> None:
-        self._answer(self._post)
+        self._answer(self._post, self._take)
 
-    def _answer(self, method: Callable[[str, str], None]) -> None:
+    def _answer(
+        self,
+        method: Callable[[PageModel, str, str], None],
+        invited: Callable[[_Invitation, str], None],
+    ) -> None:
         self._count(1)
         try:
-            method(*self._place())
+            model, place, query = self._place()
+            if isinstance(model, _Invitation):
+                invited(model, place)
+            else:
+                method(model, place, query)
         except _Refused as refused:
             self._refuse(refused)
+        except Forbidden as forbidden:
+            self._refuse(_Refused(HTTPStatus.FORBIDDEN, str(forbidden)))
         finally:
             self._count(-1)
 
@@ -169,19 +252,34 @@ class _Handler(BaseHTTPRequestHandler):
         if len(origins) > 1 or not ours.issuperset(origins):
             raise _Refused(HTTPStatus.FORBIDDEN, "another origin")
 
-    def _place(self) -> tuple[str, str]:
-        """What is asked for by who has the token: the path behind it, and the query."""
+    def _place(self) -> tuple[PageModel | _Invitation, str, str]:
+        """What is asked for by who has a token: whose page, the path behind it, and the query."""
         self._check_sender()
         path, _, query = self.path.partition("?")
         match = re.fullmatch("/([^/]*)/(.*)", path)
-        token = match[1] if match else ""
-        if not match or not hmac.compare_digest(token.encode(), self.here.token.encode()):
+        found = self.here.place(match[1]) if match else None
+        if not match or found is None:
             raise _Refused(HTTPStatus.FORBIDDEN, "not the address that match has shown")
-        self.here.vouch(self.connection)
-        return match[2], query
+        if found.stays:
+            self.here.vouch(self.connection)
+        return found.model, match[2], query
 
-    def _get(self, place: str, query: str) -> None:
-        model = self.here.model
+    def _invite(self, invitation: _Invitation, place: str) -> None:
+        if place:
+            raise _Refused(HTTPStatus.NOT_FOUND, "nothing is there")
+        if invitation.taken:
+            raise _Refused(HTTPStatus.GONE, USED)
+        self._send(HTTPStatus.OK, invitation.page(), "text/html")
+
+    def _take(self, invitation: _Invitation, place: str) -> None:
+        if place != "take":
+            raise _Refused(HTTPStatus.NOT_FOUND, "nothing is there")
+        self._body()
+        if (path := self.here.take(invitation)) is None:
+            raise _Refused(HTTPStatus.GONE, USED)
+        self._send(HTTPStatus.OK, json.dumps(path), "application/json")
+
+    def _get(self, model: PageModel, place: str, query: str) -> None:
         if place == "":
             self._send(HTTPStatus.OK, model.page(), "text/html")
         elif place == "state":
@@ -198,7 +296,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             raise _Refused(HTTPStatus.NOT_FOUND, "nothing is there")
 
-    def _post(self, place: str, query: str) -> None:
+    def _post(self, model: PageModel, place: str, query: str) -> None:
         if place != "say":
             raise _Refused(HTTPStatus.NOT_FOUND, "nothing is there")
         try:
@@ -208,7 +306,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, "a version and a word are needed") from None
         if type(version) is not int or not isinstance(word, str):
             raise _Refused(HTTPStatus.BAD_REQUEST, "a version and a word are needed")
-        if not self.here.model.say(version, word):
+        if not model.say(version, word):
             raise _Refused(HTTPStatus.CONFLICT, "not now")
         self._send(HTTPStatus.NO_CONTENT, "", "application/json")
 
@@ -244,6 +342,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
         self.wfile.flush()
+
+
+def _is_ipv6(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).version == 6
+    except ValueError:
+        return False
 
 
 def _number(text: str) -> int:

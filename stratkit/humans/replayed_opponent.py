@@ -11,13 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from stratkit.errors import InputError
+from stratkit.humans.draws import DrawOffers
 from stratkit.humans.session import MISFIT
 from stratkit.players.player import Decision, Games, Player, Sides, Views, Watcher, decide
 
 
 class ReplayedOpponent(Player):
     """`player`, which plays one game at a time, by the actions that it has `played` in a game
-    before, as far as they go; `keep` is told the game and each action after these, for `file`."""
+    before, as far as they go; `keep` is told the game and each action after these, for `file`.
+
+    `draws`, where it is player `me`: it accepts a draw where it expects no more, and declines one
+    where it expects more or expects nothing. None: it answers for itself.
+    """
 
     def __init__(
         self,
@@ -25,7 +30,10 @@ class ReplayedOpponent(Player):
         played: Mapping[int, Sequence[int]],
         keep: Callable[[int, int], None],
         file: str,
+        draws: DrawOffers | None = None,
+        me: int = 1,
     ) -> None:
+        self.draws, self.me = draws, me
         self.player, self.played, self.keep, self.file = player, played, keep, file
         self._done = 0  # decisions of this game
 
@@ -48,8 +56,8 @@ class ReplayedOpponent(Player):
         before = self.played.get(game, ())
         self._done += 1
         if done >= len(before):
-            decision = decide(self.player, views, values)
-            if decision.resigned is None or not decision.resigned[0]:
+            decision = self._decided(views, values)
+            if decision.actions[0] >= 0:
                 self.keep(game, int(decision.actions[0]))
             return decision
         self._follow(views)
@@ -58,6 +66,15 @@ class ReplayedOpponent(Player):
             what = f"what was played {MISFIT}"
             raise InputError(what, file=self.file, text=str(action))
         return Decision(np.array([action], np.int32), np.ones(1, np.float32))
+
+    def _decided(self, views: Views, values: bool) -> Decision:
+        if self.draws is None or not self.draws.is_offered_to(self.me):
+            return decide(self.player, views, values)
+        decision = decide(self.player, views, values=True)
+        if decision.values is not None and decision.values[0] <= 0:
+            return Decision(np.array([-1], np.int32), decision.mu, agreed=np.ones(1, bool))
+        self.draws.decline(self.me)
+        return decision
 
     def _follow(self, views: Views) -> None:
         """The player sees its turn, so that it knows later what it would have known."""

@@ -3,6 +3,7 @@ beside them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,41 @@ def turn_scene(turn: Turn) -> dict[str, Any]:
         ],
         "lost": {SIDES[of]: _ranks(turn.lost[of]) for of in (RED, BLUE)},
         "hidden": _ranks(turn.hidden),
+        "draw": turn.draw,
+    }
+
+
+def public_scene(turn: Turn) -> dict[str, Any]:
+    """What both sides know at a turn: nothing of it depends on a hidden piece. `log` names a piece
+    only where it fought."""
+    variant, position = turn.position.variant, turn.position
+    cells = position.cells.copy()
+    secret = (cells & PIECE != 0) & (cells & REVEALED == 0)
+    own = cells[secret & (cells & SIDE == turn.side * SIDE)] & TYPE
+    hidden = {turn.side: np.bincount(own, minlength=len(TYPES)), 1 - turn.side: turn.hidden}
+    cells[secret] |= UNKNOWN  # all bits of a type
+    public = Position(variant, cells, position.side, position.plies)
+    plies = [ply if ply.enemy is not None else replace(ply, piece=UNKNOWN) for ply in turn.plies]
+    return {
+        "kind": "watch",
+        **_board(public, RED, turn.game),
+        "turn": SIDES[turn.side],
+        "ply": position.plies,
+        "moves": [],
+        "last": turn.last,
+        "new": min(1, len(plies)),
+        "log": [
+            [
+                ply.told(None, variant),
+                ply.start,
+                ply.end,
+                ply.enemy is not None,
+                _noted(ply, variant),
+            ]
+            for ply in plies
+        ],
+        "lost": {SIDES[of]: _ranks(turn.lost[of]) for of in (RED, BLUE)},
+        "hidden": {SIDES[of]: _ranks(hidden[of]) for of in (RED, BLUE)},
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from stratkit.humans.draws import DrawOffers
 from stratkit.players.player import Explanation, Player, Views
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from stratkit.notation.replay_page import Shown
 
 
-RESIGN = -1  # instead of an action
+RESIGN, AGREE = -1, -2  # instead of an action: the game is given up, or agreed to be drawn
 
 
 class Saved(Exception):
@@ -66,7 +67,9 @@ MISFIT = "does not fit this game, which begins again without this file"
 class Session:
     """A person's place at a front end. `said`: by game, the words that were said before the match
     was left, and since; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the
-    positions in views; None: nobody can be asked. `undoes`: a move may be taken back."""
+    positions in views; None: nobody can be asked. `undoes`: a move may be taken back. `draws`: what
+    player `me` and the other one have offered. `begin` is called with each game and the person's
+    side in it."""
 
     front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -74,6 +77,9 @@ class Session:
     hint: Callable[[Views], list[Explanation]] | None = None
     file: str | None = None
     undoes: bool = False
+    draws: DrawOffers = field(default_factory=DrawOffers)
+    me: int = 0
+    begin: Callable[[int, int], None] = lambda game, side: None
 
 
 @runtime_checkable

@@ -28,8 +28,13 @@ Or the letters of a setup, its back rank first, from your left:"""
 HELP = """A move is written like A4 A5. Other words:
 ?  the five best moves of the other player's network for you, with its value    ? all  all of them
 moves  all legal moves    board  draws it again    resign    undo  takes back your last move
+draw  offers a draw, or accepts one    decline  declines it
 save  leave, and go on later    help  this"""
 BEST = 5  # moves that `?` shows
+DRAWS = {
+    "theirs": "they offer a draw: draw accepts it, decline or a move declines it",
+    "declined": "they have declined the draw",
+}
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,8 @@ class Terminal(FrontEnd):
         for ply in turn.plies[len(turn.plies) - turn.new :]:
             if ply.enemy is not None or ply.side != turn.side:
                 self.tell(ply.told(turn.side, variant))
+        if turn.draw in DRAWS:
+            self.tell(DRAWS[turn.draw])
 
     def _show_end(self, ended: Ended) -> None:
         if ended.told:

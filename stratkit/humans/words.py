@@ -14,6 +14,7 @@ from stratkit.errors import InputError
 from stratkit.regular import open_regular
 
 LED = "led "  # a game was led here: after so many plies of another one the person goes on
+LEVEL = "level "  # the level of the opponent of a game
 UNDO = "undo"  # the person's last word, and what came after it, are taken back
 PLAYED = "> "  # before an action of the other one, which no word of a person begins with
 _KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
@@ -22,8 +23,8 @@ _TORN = re.compile("[0-9]{1,18}( |$)")
 
 class Words:
     """By game: what was `said`, the actions that the other one `played`, how often something was
-    `undone`, and how many plies the game was `led`. `path` has them, and takes more once it is
-    opened."""
+    `undone`, how many plies the game was `led`, and the opponent's level, if it was chosen. `path`
+    has them, and takes more once it is opened."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -31,6 +32,7 @@ class Words:
         self.played: dict[int, list[int]] = {}
         self.undone: Counter[int] = Counter()
         self.led: dict[int, int] = {}
+        self.levels: dict[int, int] = {}
         self._before: dict[int, list[int]] = {}  # what was played before each word
         self.stream: IO[str] | None = None
 
@@ -64,6 +66,9 @@ class Words:
     def _take_word(self, game: int, word: str) -> None:
         if word.startswith(LED):
             self.led[game] = int(word.removeprefix(LED))
+            return
+        if word.startswith(LEVEL):
+            self.levels[game] = int(word.removeprefix(LEVEL))
             return
         said, before = self.said.setdefault(game, []), self._before.setdefault(game, [])
         if word != UNDO:
@@ -112,6 +117,7 @@ class Words:
         self.played.clear()
         self.undone.clear()
         self.led.clear()
+        self.levels.clear()
         self._before.clear()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from stratkit.engine import Game
@@ -37,6 +38,7 @@ def open_contestants(options: MatchOptions, game: Game, console: Console) -> lis
             raise UsageError(what, text=spec.text)
         context = OpenContext(options.seed, rows, console.verbose)
         contestants.append(OPENERS[spec.kind](spec, game, context))
+    contestants = _two_people(contestants, specs)
     factory.check_names(contestants)
     for contestant in contestants:
         if not isinstance(contestant.player, Player):
@@ -48,6 +50,16 @@ def open_contestants(options: MatchOptions, game: Game, console: Console) -> lis
     if any(options.limits) and not any(isinstance(c.player, ValuePlayer) for c in contestants):
         raise UsageError("--resign and --draw need the values of a network, and no player is one")
     return contestants
+
+
+def _two_people(
+    contestants: list[AnyContestant], specs: Sequence[PlayerSpec]
+) -> list[AnyContestant]:
+    """A second person without a name gets one of its own."""
+    if [spec.kind for spec in specs] != [HUMAN, HUMAN] or specs[1].name is not None:
+        return contestants
+    first, second = contestants
+    return [first, replace(second, name=f"{second.name}-2")]
 
 
 def network_rows(specs: Sequence[PlayerSpec], slots: int) -> int:

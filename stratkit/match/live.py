@@ -22,14 +22,15 @@ class Console:
 
     say           shows remarks, which the user may have switched off
     warn          shows what cannot wait
-    interrupted   is called with the seed when the match ends before its time
+    interrupted   is called when the match ends before its time, with the seed, and with the number
+                  of games if that has grown
     live          whether stderr is a terminal that shows a table while games go on
     verbose       whether programs' own stderr is shown
     """
 
     say: Callable[[str], None]
     warn: Callable[[str], None]
-    interrupted: Callable[[int], None]
+    interrupted: Callable[[int, int | None], None]
     live: bool = False
     verbose: bool = False
 

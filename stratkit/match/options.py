@@ -34,6 +34,9 @@ SETUPS = ("setup", "favourites")  # keys of a person that name files of setups
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
+ANY_ADDRESS = ("", "0", "0.0.0.0", "::")  # those that name no machine
+
+
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions:
     """The options of `match`.
@@ -100,14 +103,18 @@ class MatchOptions:
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
     from_game: str | None = usage(
-        "--from-game GAMES.jsonl:GAME:PLY",
-        "A person goes on from this ply of a game of a record, on either side in turn.",
+        "--from-game FILE:GAME:PLY",
+        "A person goes on from this ply of a game of FILE, on either side in turn.",
     )
     browser: bool = usage(
         "--browser", "A person plays in a browser; stdout tells the address of the page."
     )
     port: int | None = usage(
         "--port N", "The port of the page on 127.0.0.1 (default: a free one).", whole(1, 65535)
+    )
+    host: str | None = usage(
+        "--host NAME",
+        "Serve the page at this address or name of this machine, for others in its network.",
     )
     style: str | None = usage(
         "--style",
@@ -127,6 +134,7 @@ class MatchOptions:
             "--from-game": self.from_game is not None,
             "--browser": self.browser,
             "--port": self.port,
+            "--host": self.host,
             "--style": self.style,
             "--colour": self.colour,
         }
@@ -160,8 +168,12 @@ class MatchOptions:
             raise UsageError("--resume needs a file, not stdout")
         if self.browser and (self.style or self.colour):
             raise UsageError("--style and --colour are the terminal's, not the browser's")
-        if self.port and not self.browser:
-            raise UsageError("--port is the one of --browser, which is missing")
+        for name, value in (("--port", self.port), ("--host", self.host)):
+            if value and not self.browser:
+                raise UsageError(f"{name} is the one of --browser, which is missing")
+        if self.host in ANY_ADDRESS:
+            what = "--host wants the one address or name by which others reach this machine"
+            raise UsageError(what, text=self.host)
         if self.force and self.resume:
             raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
         if not self.resume:

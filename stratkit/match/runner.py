@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from stratkit.engine import Game
 from stratkit.errors import counted, error_context
 from stratkit.humans import move_log
-from stratkit.humans.front_end import Seats, find_person, open_front_end, seated
+from stratkit.humans.front_end import Places, Seats, find_people, open_places, seated
 from stratkit.humans.session import Undone
+from stratkit.match import MAX_GAMES
 from stratkit.match.contestants import open_contestants
 from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
@@ -46,9 +48,10 @@ class _Match:
         options.check_seats(self.game.name, self.game.players)
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
-        self.person = find_person(self.contestants, options)
+        self.people = find_people(self.contestants, options, self.game)
         self.schedule, self.board = self._schedule(options.games, opening)
-        self.table = LiveTable(self.board, console, console.live and self.person is None)
+        self.table = LiveTable(self.board, console, console.live and not self.people)
+        self.grown: int | None = None  # the games, if a rematch has made them more
 
     def _schedule(self, games: int, opening: Opening | None) -> tuple[Schedule, Scoreboard]:
         sides, gauntlet = self.game.players, self.options.gauntlet
@@ -61,14 +64,34 @@ class _Match:
         return among, ShareBoard(names, among)
 
     def run(self) -> int:
-        """Opens the record and plays; the exit status."""
+        """Opens the record and plays, as often as the people want a rematch; the exit status."""
+        with open_places(self.people, self.contestants, self.options) as places:
+            while (finished := self._run(places)) and self._again(places):
+                pass
+        if not finished:  # a person has left, as one may; but no test has accepted H1
+            return 0 if self.board.sprt is None else UNDECIDED
+        self.console.say(self.board.text())
+        return self._status()
+
+    def _again(self, places: Places) -> bool:
+        """Whether the match goes on by another pair of games."""
+        games = self.schedule.games + self.game.players
+        again = self.options.sprt is None and games <= MAX_GAMES and places.again(games)
+        if again:
+            self.options = replace(self.options, games=games, resume=True, force=False)
+            self.grown = games
+            self.schedule, self.board = self._schedule(games, self.schedule.opening)
+            self.table = LiveTable(self.board, self.console, live=False)
+        return again
+
+    def _run(self, places: Places) -> bool:
+        """Opens the record and plays. False: a person has left."""
         options, record = self.options, self.options.record
         header = record_header(
             options, self.game, self.schedule, self.contestants, self.setups_sha256
         )
         finished = False
         with (
-            open_front_end(self.person, self.contestants, options) as front,
             move_log.open_log(options.explain, self.game, options.resume, options.force) as log,
             error_context(STDOUT if record == "-" else record, only=OSError),
             RecordWriter(
@@ -80,7 +103,7 @@ class _Match:
             if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
             with seated(
-                self.person, front, contestants, header, options, self.console.say
+                self.people, places, contestants, header, options, self.console.say
             ) as seats:
                 try:
                     while not finished:
@@ -90,13 +113,10 @@ class _Match:
                     if self.board.done:
                         self.console.say(self.board.text())
                     if record != "-" and not is_special(record):
-                        self.console.interrupted(options.seed)
+                        self.console.interrupted(options.seed, self.grown)
                     raise
         self.table.clear()
-        if not finished:  # a person has left, as one may; but no test has accepted H1
-            return 0 if self.board.sprt is None else UNDECIDED
-        self.console.say(self.board.text())
-        return self._status()
+        return finished
 
     def _play(
         self,
@@ -115,9 +135,9 @@ class _Match:
             seats.players,
             board.names,
             options,
-            1 if self.person else options.slots,
+            1 if self.people else options.slots,
             self.table.warn,
-            alone=self.person is not None,
+            alone=bool(self.people),
         )
         with (
             contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds,
@@ -143,7 +163,7 @@ class _Match:
 
     def _date(self) -> str | None:
         """When a game of a person ends; others give the same bytes whenever they are played."""
-        return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}" if self.person else None
+        return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}" if self.people else None
 
     def _status(self) -> int:
         board = self.board

@@ -6,6 +6,7 @@ const LEAST = .1, CLOSE = .03;  // a mistake's loss; a loss that is none
 const GRAPH = {width: 300, height: 90};
 let analysis = null;  // of the game that is shown
 let task = null;  // {side, mistakes, number, found, tries, arrow, solved}
+let better = null;  // {ply, arrow}: a better move than the one that was played there
 let picked = null;  // the square of a piece that is to move
 
 const signed = value => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
@@ -52,7 +53,7 @@ function showAnalysis() {
     const of = kind => game.analysis.filter(one => one.kind === kind);
     analysis = {plies: new Map(of("ply").map(one => [one.ply, one])), mistakes: of("mistake"),
                 sums: of("game")[0]};
-    task = picked = null;
+    task = picked = better = null;
     showTask();
     at("analysis").hidden = !analysis.plies.size;
     if (!analysis.plies.size) return;
@@ -97,10 +98,17 @@ function listMistakes() {
     at("mistakes").replaceChildren(...analysis.mistakes.map(one => {
         const loss = `${one.loss.toFixed(2)}${within(one.loss_error)}`, best = named(one.line[0].move);
         const text = `${one.ply}. ${game.texts[one.ply - 1]} (${one.side}): loss ${loss}, rather ${best}`;
-        return element("li", "", button(text, () => go(one.ply)));
+        return element("li", "", button(text, event => showBetter(one, event.detail > 0)));
     }));
     for (const {ply, loss} of analysis.plies.values())
         if (loss >= LEAST) at("moves").children[ply - 1].textContent += " ?";
+}
+
+// The position before a mistake, with an arrow for the better move. Who has clicked steps on by keys.
+function showBetter(mistake, clicked) {
+    better = {ply: mistake.ply - 1, arrow: squaresOf(mistake.line[0].move)};
+    go(better.ply);
+    if (clicked) at("viewer").focus();
 }
 
 function drawAnalysis() {

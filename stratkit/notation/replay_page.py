@@ -36,6 +36,7 @@ class Shown:
     result     how it ended
     analysis   records of an analysis (formats/analysis.md), or none
     analyst    whose they are
+    go_on      the command by which a person goes on from ply `PLY` of it; "": there is none
     """
 
     played: Played
@@ -43,6 +44,7 @@ class Shown:
     result: str
     analysis: Sequence[Mapping[str, Any]] = ()
     analyst: str = ""
+    go_on: str = ""
 
 
 def replay_page(shown: Sequence[Shown]) -> str:
@@ -110,6 +112,7 @@ def _game(shown: Shown) -> dict[str, Any]:
         "board": boards[0],
         "changes": [list(_changes(before, after)) for before, after in pairwise(boards)],
         "analyst": printable(shown.analyst),
+        "go_on": printable(shown.go_on),
         "analysis": [_printable(one) for one in shown.analysis],
     }
 

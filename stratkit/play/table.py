@@ -25,6 +25,7 @@ CUT = "cut"  # the ending of a game that reached `max_actions`: its code follows
 Rows: TypeAlias = npt.NDArray[np.int64]
 
 RESIGNED = GameNote("resigned", "player")  # who gave up before it had to
+AGREED = GameNote("agreed", "player")  # both wanted a draw
 
 
 class Adjudicator(Protocol):
@@ -94,6 +95,7 @@ class Table:
         self._opening = np.zeros(slots, np.int32)  # length of each game's opening
         self._live = np.zeros(slots, bool)
         self._resigned = np.zeros(slots, bool)  # the acting side gives up
+        self._agreed = np.zeros(slots, bool)  # it accepts a draw
         self._actions = np.zeros((slots, 256), np.int32)
         self._mu = np.full((slots, 256), np.nan, np.float32)
 
@@ -132,7 +134,7 @@ class Table:
         self._games[rows], self._seats[rows] = seated.numbers, seated.seats
         self._opening[rows] = [len(opening) for opening in seated.openings] or 0
         self._numbers[rows] = self._first[rows] = 0
-        self._resigned[rows] = False
+        self._resigned[rows] = self._agreed[rows] = False
         if self.adjudicator:
             self.adjudicator.begin(rows)
         self._steps[rows] = seated.steps
@@ -200,13 +202,16 @@ class Table:
             if decision.resigned is not None:
                 self._resigned[mine] = decision.resigned
                 actions = np.where(decision.resigned, -1, actions)
+            if decision.agreed is not None:
+                self._agreed[mine] = decision.agreed
+                actions = np.where(decision.agreed, -1, actions)
             chosen[mine], mu[mine] = actions, decision.mu
             if decision.targets is not None and decision.root_value is not None:
                 self._note(mine, decision.targets, decision.root_value)
             if self.adjudicator and decision.values is not None:
                 self.adjudicator.observe(mine, self._actors[mine], decision.values)
         self.batch.apply(chosen)
-        live = np.flatnonzero(self._live & ~self._resigned)
+        live = np.flatnonzero(self._live & ~self._resigned & ~self._agreed)
         self._actions[live, self._numbers[live]] = chosen[live]
         self._mu[live, self._numbers[live]] = mu[live]
         self._numbers[live] += 1
@@ -292,9 +297,12 @@ class Table:
         over: npt.NDArray[np.bool_],
         plies: npt.NDArray[np.int32],
     ) -> dict[int, GameNote]:
-        """Ends the games that a player gave up or the adjudicator decides: sets their `returns`
-        and `over`; notes on them by number."""
+        """Ends the games that a player gave up, that both agreed to draw, or that the adjudicator
+        decides: sets their `returns` and `over`; notes on them by number."""
         notes = {}
+        for row in np.flatnonzero(self._live & self._agreed).tolist():
+            returns[row], over[row] = 0, True
+            notes[int(self._games[row])] = AGREED
         for row in np.flatnonzero(self._live & self._resigned).tolist():
             returns[row] = returns_of_loss(self.game.players, int(self._actors[row]))
             notes[int(self._games[row])] = RESIGNED

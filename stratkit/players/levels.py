@@ -8,14 +8,14 @@ stratkit-players(7) has what they were measured at; who changes one measures aga
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.errors import InputError, UsageError
 from stratkit.players.registry import LEVEL, parse_player
+from stratkit.players.spec import CHOSEN, Contestant, OpenContext, Opener, PlayerKind, PlayerSpec
 from stratkit.players.spec import LEVEL as PREFIX
-from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -61,8 +61,10 @@ def open_level(
     if levels is None:
         names = " and ".join(LEVELS)
         raise InputError(f"levels are for {names}, not for {game.name}", text=spec.text)
+    if spec.spec == CHOSEN:
+        return _chosen(spec, len(levels), lambda one: open_level(one, game, context, openers))
     if number is None or not 1 <= number <= len(levels):
-        raise UsageError(f"levels are 1 to {len(levels)}", text=spec.spec)
+        raise UsageError(f"levels are 1 to {len(levels)}, or any", text=spec.spec)
     assert spec.kind is LEVEL
     members = [parse_player(text) for text in levels[number - 1]]
     opened: list[Contestant[Player]] = [openers[one.kind](one, game, context) for one in members]
@@ -76,6 +78,18 @@ def open_level(
     player = mixed([one.player for one in opened], [1 / len(opened)] * len(opened), context.seed)
     members_names = tuple(one.name for one in opened)
     return Contestant(name, player, spec.spec, sha256, members=members_names)
+
+
+def _chosen(
+    spec: PlayerSpec, levels: int, open_one: Callable[[PlayerSpec], Contestant[Player]]
+) -> Contestant[Player]:
+    """All levels, of which a person chooses one before each game."""
+    from stratkit.players.chosen_level import ChosenLevel
+
+    opened = [open_one(parse_player(f"{PREFIX}{at + 1}")) for at in range(levels)]
+    sha256 = hashlib.sha256("\n".join(str(one.sha256) for one in opened).encode()).hexdigest()
+    player, names = ChosenLevel([one.player for one in opened]), tuple(one.name for one in opened)
+    return Contestant(spec.name or spec.spec, player, spec.spec, sha256, members=names)
 
 
 def suggestion(number: int, game: str, scores: Sequence[float]) -> str | None:

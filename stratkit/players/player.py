@@ -133,6 +133,7 @@ class Decision:
     mu          float32 [n], the probability with which each was chosen
     values      float32 [n], what the player expects to get, if it was asked for that
     resigned    bool [n], the games that it gives up instead, if any
+    agreed      bool [n], those in which it agrees to a draw instead, if any
     targets     [n], of a player that searches: what a network is to learn of the policy
     root_value  float32 [n], and of the value; NaN: nothing was searched
     """
@@ -143,6 +144,7 @@ class Decision:
     resigned: npt.NDArray[np.bool_] | None = None
     targets: PolicyTargets | None = None
     root_value: Floats | None = None
+    agreed: npt.NDArray[np.bool_] | None = None
 
 
 @runtime_checkable
@@ -203,7 +205,9 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
     else:
         decision = player.act(views)
     none = decision.actions < 0
-    if none.any() and (decision.resigned is None or (none & ~decision.resigned).any()):
+    for instead in (decision.resigned, decision.agreed):
+        none = none if instead is None else none & ~instead
+    if none.any():
         raise StratkitError(NO_ACTION)
     return decision
 

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 MIX, LEVEL = "mix=", "level="  # begin the SPECs of mixtures and levels, and are no keys
 TABLE = "table:"  # begins those of tables
+CHOSEN = f"{LEVEL}any"  # the SPEC of the level that a person chooses before each game
 _OPTION = re.compile(rf"(?!{MIX}|{LEVEL})([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
 

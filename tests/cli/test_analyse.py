@@ -260,6 +260,19 @@ def test_the_page_shows_opinions_graph_and_mistakes(
         assert (green, sorted(squares)) == (wrong, sorted(split(best)) if wrong else [])
     items = browser.evaluate("[...document.querySelectorAll('#mistakes li')].map(e => e.innerText)")
     assert [int(item.split(".")[0]) for item in items] == [m["ply"] for m in of("mistake", records)]
+    first = of("mistake", records)[0]
+    place = browser.evaluate("(() => { const b = document.querySelector('#mistakes button');"
+                             " b.scrollIntoView(); const r = b.getBoundingClientRect();"
+                             " return [r.x + 5, r.y + 5]; })()")  # fmt: skip
+    browser.mouse("Pressed", *place)
+    browser.mouse("Released", *place)
+    assert browser.evaluate("ply") == first["ply"] - 1
+    move = "better.arrow.map(square => board.name(square)).join('')"
+    assert browser.evaluate(move) == first["line"][0]["move"]
+    assert browser.evaluate("board.arrow.childElementCount") == 1
+    browser.press(" ", 32)
+    assert browser.evaluate("at('play').textContent") == "stop"  # and not the button again
+    browser.evaluate("stop()")
     points = "[...document.querySelectorAll('#graph polyline')].map(e => e.points.length)"
     assert browser.evaluate(points) == [5, 5]
     accuracies = browser.evaluate("document.getElementById('accuracy').innerText")

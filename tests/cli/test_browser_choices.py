@@ -41,6 +41,8 @@ def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) ->
         while not browser.evaluate("state.phase === 'over'"):
             browser.evaluate("[...document.querySelectorAll('#actions button')].at(0)?.click()")
             until(browser, "asked() || state.phase === 'over'")
+        told = browser.evaluate("at('told').textContent")
+        browser.click("part")
         assert served.ended()[0] == 0
-        assert "chance: " in browser.evaluate("at('told').textContent")
+        assert "chance: " in told
     assert len(records(games)) == 2 and browser.errors == []

@@ -148,7 +148,9 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
         )
         play(browser, keys)
         last = look_at_the_end(browser)
+        assert browser.evaluate("at('replay').src").endswith(f"#{records(games)[1]['plies']},blue")
         until(browser, "at('now').textContent.includes('The match is over.')")
+        browser.click("part")
         assert served.ended()[0] == 0
     one, two = records(games)
     letters = {"A": "-", "B": "B", "C": "S", "D": "2", "E": "3", "K": "9", "L": "10", "M": "F"}
@@ -231,7 +233,7 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
         until(browser, "asked()")
         assert browser.evaluate("JSON.stringify(state)") == before
         browser.click("resign")
-        assert browser.evaluate("asked() && at('resign').textContent") == "resign: sure?"
+        assert browser.evaluate("asked() && at('resign').textContent") == "sure?"
         browser.click("resign")
         assert look_at_the_end(browser).startswith("game 1: you lost (resigned)")
         browser.click("go-on")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
+import shlex
 
 import pytest
 
@@ -196,6 +198,24 @@ def test_fights_are_in_the_list_and_what_is_lost_is_counted(
     ]
 
 
+def test_a_page_of_a_record_says_how_to_go_on(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """The command of the ply that is shown, which works as it stands; none at the end."""
+    record, page = ROOT / "formats" / "samples" / "games.jsonl", tmp_path / "p.html"
+    assert run("fenfs", "replay", record, "--game", 2, "-o", page).status == 0
+    browser.open(page, "#3")
+    shown = "at('go-on-from').hidden ? '' : at('go-on-by').textContent"
+    name, *words = shlex.split(browser.evaluate(shown))
+    assert words[-1] == f"{record}:2:3"
+    words[words.index("-o") + 1] = str(tmp_path / "mine.jsonl")
+    words.remove("--browser")
+    done = run(name, *words, stdin=b"resign\nresign\n")
+    assert done.status == 0, done.err
+    led = [json.loads(line)["led"] for line in (tmp_path / "mine.jsonl").open().readlines()[1:]]
+    assert led == [3, 3]
+    browser.evaluate("go(Infinity)")
+    assert browser.evaluate(shown) == ""
+
+
 def test_an_address_names_the_ply(
     browser: Browser, page: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -207,6 +227,23 @@ def test_an_address_names_the_ply(
     for name, ply in (("9999", PLIES), ("-3", 0), ("7", 7), ("nonsense", 0)):
         browser.evaluate(f"location.hash = '{name}'; dispatchEvent(new Event('hashchange'))")
         assert browser.evaluate(where).startswith(f"ply {ply} of {PLIES}, ")
+
+
+def test_every_square_is_named(browser: Browser, page: pathlib.Path) -> None:
+    """For who hears the board; the address may turn it. The title says who is red."""
+    browser.forget()  # another fragment of the page that is shown loads nothing
+    browser.open(page, "#71,blue")
+    assert browser.evaluate("at('flip').checked && board.below") == "blue"
+    assert " (red) – " in browser.evaluate("document.querySelector('h2').textContent")
+    names = "board.squares.map(group => group.getAttribute('aria-label'))"
+    labels = browser.evaluate(names)
+    assert labels[42] == "C5 lake" and {name.split()[1] for name in labels} == {
+        *("empty", "lake", "red", "blue")
+    }
+    assert any(re.fullmatch(r"[A-K]\d+ red \d+, known to both", name) for name in labels)
+    browser.evaluate("at('knows-red').click()")
+    hidden = [name for name in browser.evaluate(names) if "red a piece" in name]
+    assert hidden and not any(", known" in name for name in hidden)
 
 
 def test_all_can_be_reached_with_the_keyboard(browser: Browser, page: pathlib.Path) -> None:

@@ -304,3 +304,25 @@ def test_options_that_do_not_go_together(
     players = (player, "name=other,random", *NANO[1:])
     done = run("match", *players, "-o", tmp_path / "g.jsonl", *rest)
     assert done.status == 2 and said in done.error_line and not (tmp_path / "g.jsonl").exists()
+
+
+def test_a_level_is_chosen_in_the_page(tmp_path: pathlib.Path) -> None:
+    """Before each game, with what the games so far suggest, also when the match is over."""
+    games = tmp_path / "g.jsonl"
+    play = ("level=any", "--game", "barrage", "-n", 4, "--seed", 5, "-o", games)
+    with Served(play) as served:
+        state = served.asked()
+        for number in range(4):
+            assert (state["scene"]["column"], state["scene"]["game"]) == ("level", number + 1)
+            told = "you have 0 of 3 against level=3: try level=2"
+            assert (told in state["scene"]["facts"]) == (number == 3)
+            for wrong in ("0", "9", "resign it", "another"):
+                assert served.say(state["version"], wrong) == 409
+            for word in ("3", "", "resign"):
+                assert served.say(state["version"], word) == 204
+                state = served.asked(state["version"])
+        assert (state["phase"], state["rematch"]) == ("over", "asked")
+        assert state["messages"] == ["you have 0 of 4 against level=3: try level=2"]
+        assert served.say(state["version"], "leave") == 204
+        assert served.ended()[0] == 0
+    assert [level for game in records(games) for level in game["drawn"] if level] == ["level=3"] * 4

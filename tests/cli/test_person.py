@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 
+from fenfs_here import SAMPLES
 from running import PATIENCE, command_line, run
 from stratkit.notation.drawing import UNICODE
 
@@ -294,9 +295,65 @@ def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
     for text, status, what in (
         (f"{source}:3:1", 1, "there is no game 3"),
         (f"{source}:1:9999", 1, "no such ply to go on from: '9999'"),
-        ("s.jsonl", 2, "--from-game wants GAMES.jsonl:GAME:PLY: 's.jsonl'"),
+        (f"{source}:1:{old[0]['plies']}", 1, f"no such ply to go on from: '{old[0]['plies']}'"),
+        ("s.jsonl", 2, "--from-game wants FILE:GAME:PLY: 's.jsonl'"),
     ):
         done = run(*play, "-f", "--from-game", text)
         assert done.status == status and what in done.err
     done = run("match", "random", "heuristic", *play[3:], "-f", "--from-game", f"{source}:1:1")
     assert done.status == 2 and "--from-game is for human, and no player is one" in done.err
+
+
+def test_a_person_goes_on_from_positions_and_logs(tmp_path: pathlib.Path) -> None:
+    """From the last of a game's positions in FENfS, and from a log of Gravon's. A position alone, a
+    FENfS that is none, and a game that broke the rules of this match are a sentence each."""
+    text = run("fenfs", "convert", "--to", "fenfs", "--game", 2, SAMPLES / "games.jsonl").out
+    lines = text.splitlines()[:8]
+    for name, kept in (("g", lines), ("alone", lines[7:]), ("none", ["aaMaa r 0"])):
+        (tmp_path / f"{name}.fenfs").write_text("".join(f"{line}\n" for line in kept))
+    play = ("match", "human", "random", "-n", 2, "-f", "-o", tmp_path / "o.jsonl")
+    mini = (*play, "--game", "mini", "--from-game")
+    done = run(*mini, f"{tmp_path}/g.fenfs:1:7", stdin=b"resign\nresign\n")
+    assert done.status == 0, done.err
+    games = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()[1:]]
+    source = json.loads((SAMPLES / "games.jsonl").read_text().splitlines()[2])["moves"].split()
+    assert all(game["moves"].split()[:7] == source[:7] and game["led"] == 7 for game in games)
+    log = next((SAMPLES / "gravon").glob("barrage*"))
+    done = run(*play, "--game", "barrage", "--from-game", f"{log}:1:20", stdin=b"resign\nsave\n")
+    assert done.status == 0 and "ply 20" in done.out, done.err
+    for place, what in (
+        ("alone.fenfs:1:7", "positions from ply 7 on are no game: its start is needed"),
+        ("none.fenfs:1:0", "no board has 5 squares"),
+        ("g.fenfs:1:8", "the game has no such ply to go on from: '8'"),
+        ("g.fenfs:2:1", "there is no game 2"),
+        ("missing.fenfs:1:1", "No such file"),
+    ):
+        done = run(*mini, f"{tmp_path}/{place}")
+        assert done.status == 1 and what in done.error_line
+    done = run(*play, "--game", "classic", "--from-game", f"{log}:1:1")
+    assert done.status == 1 and "it is of barrage, not of classic" in done.error_line
+
+
+def test_a_level_is_chosen_before_each_game(tmp_path: pathlib.Path) -> None:
+    """On either side, and once for a game that is resumed; the record has it, and after three games
+    another one is suggested."""
+    games = tmp_path / "g.jsonl"
+    play = ("match", "human", "level=any", "--game", "barrage", "-n", 6, "--seed", 3, "-o", games)
+    lost = "resign\n"
+    text = f"9\n2\n\nundo\n\n{lost}2\n\n{lost}2\n\n{lost}4\n\n"
+    done = run(*play, stdin=text.encode())
+    assert done.status == 0, done.err
+    assert "1 is the weakest level, 8 the strongest\nlevel: 1, 2, 3" in done.out
+    assert "levels are 1 to 8: '9'" in done.out
+    told = "you have 0 of 3 against level=2: try level=1\n"
+    assert done.out.count(told) == 2  # at the end of the third game, and before the fourth
+    again = run(*play, "--resume", stdin=f"{lost}save\n".encode())
+    assert again.status == 0 and again.out.count("level> ") == 1, again.err
+    lines = [json.loads(line) for line in games.read_text().splitlines()[1:]]
+    two, four = "level=2", "level=4"
+    assert [line["drawn"] for line in lines] == [[None, two], [two, None], [None, two],
+                                                 [four, None]]  # fmt: skip
+    done = run("match", "random", *play[2:5], "-n", 2, "-o", tmp_path / "no.jsonl")
+    what = "match: the level of this player is chosen by a person, and no player is one"
+    assert (done.status, done.error_line) == (2, f"{what}: 'level=any'")
+    assert not (tmp_path / "no.jsonl").exists()

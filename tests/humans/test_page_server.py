@@ -46,13 +46,20 @@ class Counter(PageModel):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[PageServer]:
     """Has all the time that a slow machine may need."""
     monkeypatch.setattr(page_connections, "WHOLE", PATIENCE)
-    server = PageServer(Counter(), 0)
+    server = served()
     yield server
     server.close()
 
 
+def served() -> PageServer:
+    """Serves one page, whose token is the first."""
+    server = PageServer(0)
+    server.add(Counter())
+    return server
+
+
 def place(server: PageServer, rest: str = "") -> str:
-    return "/" + server.address.split("/", 3)[3] + rest
+    return f"/{next(iter(server._server._places))}/{rest}"
 
 
 def head(server: PageServer, *more: str, method: str = "GET", rest: str = "") -> bytes:
@@ -135,7 +142,7 @@ def test_too_many_pages_are_refused(server: PageServer) -> None:
 def test_a_request_must_be_whole_in_time(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Also one of which a byte comes now and then."""
     monkeypatch.setattr(page_connections, "WHOLE", 0.3)
-    server = PageServer(Counter(), 0)
+    server = served()
     begun = {
         "nothing": b"",
         "line": b"GET /",
@@ -178,7 +185,7 @@ def test_who_asks_whether_to_send_a_body_is_answered(server: PageServer) -> None
 
 
 def test_close_does_not_wait_for_strangers() -> None:
-    server = PageServer(Counter(), 0)
+    server = served()
     with connections(server, MAX_CONNECTIONS, b"GET / HT") as strangers:
         began = time.monotonic()
         server.close()

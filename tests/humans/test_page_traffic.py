@@ -23,7 +23,10 @@ from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, placements, setup_of, variant
 from stratkit.humans.browser import Browser
 from stratkit.humans.human import HumanPlayer
+from stratkit.humans.pages import Pages
 from stratkit.humans.session import Saved, Session
+from stratkit.humans.spectators import Spectators, Watched
+from stratkit.notation.setups import setup_text
 from stratkit.notation.squares import move_text
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -50,14 +53,12 @@ class Page:
     """A page that says these words, whatever it is shown; `sent` are the bodies that it got, by the
     version of the state."""
 
-    browser: Browser
+    address: str
     words: Sequence[str]
     sent: dict[int, bytes] = field(default_factory=dict)
 
     def run(self) -> None:
-        assert self.browser._server is not None
-        address = self.browser._server.address.removeprefix("http://")
-        host, token = address.split("/")[:2]
+        host, token = self.address.removeprefix("http://").split("/")[:2]
         connection = http.client.HTTPConnection(host, timeout=60)
         connection.request("GET", f"/{token}/")
         self.sent[0] = connection.getresponse().read()
@@ -89,19 +90,22 @@ def traffic(name: str, actions: Sequence[int], side: int, hint: Explainer | None
     for start, end in mine:
         words += ["?"] * (hint is not None and len(words) % 4 == 0)
         words.append(move_text(kind.framed(side, start), kind.framed(side, end), kind.width))
-    browser = Browser(MATCH, lambda text: None)
-    browser.open(0)
+    told: list[str] = []
+    pages = Pages(["me", "somebody"], [MATCH], None, told.append)
+    pages.open(0, None)
+    pages._begin()
+    [browser], [address] = pages.people, told
     person = HumanPlayer(Game(name), 1)
     person._drawn = lambda game, times: setup.reshape(kind.ranks, -1)[:, ::-1].reshape(-1)  # type: ignore[method-assign]
     person.sit_down(Session(browser, hint=hint.explain if hint else None))
-    page = Page(browser, [*words, "save"])
+    page = Page(address.strip(), [*words, "save"])
     thread = threading.Thread(target=page.run)
     thread.start()
     seatings = Seatings(iter([Seating(0, (0, 1) if side == 0 else (1, 0))]))
     table = Table(Game(name), [person, Scripted(actions)], seatings, slots=1)
     with pytest.raises(Saved):
         list(table.rounds())
-    browser.close(failed=False)
+    pages.close(failed=False)
     thread.join(60)
     return page
 
@@ -181,10 +185,68 @@ def test_the_comparison_sees_what_becomes_known() -> None:
     assert any(mine.sent[v] != other.sent[v] for v in mine.sent.keys() & other.sent.keys())
 
 
+class Saying(Browser):
+    """The page of a person who says these words; `sent` is all that it got."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(MATCH)
+        self.words, self.sent = iter(words), b""
+
+    def ask(self, prompt: str) -> str | None:
+        self._publish(phase="ask", messages=self._messages)
+        self.sent += (self.state(self._version - 1) or "").encode()
+        return next(self.words, None)
+
+
+class Watching(Spectators):
+    """The page of those who watch; `sent` is all that it got."""
+
+    sent = b""
+
+    def _publish(self, **changes: Any) -> None:
+        super()._publish(**changes)
+        self.sent += (self.state(self._version - 1) or "").encode()
+
+
+def two_people(name: str, actions: Sequence[int]) -> tuple[bytes, bytes, bytes]:
+    """What red's page, blue's, and that of who watches get of a game of two people, who leave at
+    its end."""
+    kind, watching = variant(name), Watching(MATCH)
+    pages, people, n = [], [], variant(name).pieces
+    for side in (0, 1):
+        setup = setup_of(kind, np.array(actions[side * n : side * n + n], np.int32))
+        first = 2 * n + 2 * side
+        moves = [actions[at : at + 2] for at in range(first, len(actions) - 1, 4)]
+        framed = [[kind.framed(side, square) for square in move] for move in moves]
+        words = [setup_text(setup), *(move_text(*move, kind.width) for move in framed)]
+        pages.append(Saying(words))
+        people.append(HumanPlayer(Game(name), 1))
+        people[side].sit_down(Session(Watched(pages[side], watching), me=side))
+    table = Table(Game(name), people, Seatings(iter([Seating(0, (0, 1))])), slots=1)
+    with pytest.raises(Saved):
+        list(table.rounds())
+    assert b"watch" in watching.sent
+    return pages[0].sent, pages[1].sent, watching.sent
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_nothing_hidden_is_sent_to_the_other_one_and_to_who_watches(side: int) -> None:
+    """The pieces of one side are dealt again: its own page differs, and nothing else."""
+    changed = 0
+    for seed in range(5):
+        arbiter = random_game("mini", seed, side, 16)
+        true = two_people("mini", arbiter.actions)
+        other = redealt(arbiter, seed)
+        doubled = two_people("mini", other)
+        assert true[side] == doubled[side] and true[2] == doubled[2]
+        changed += true[1 - side] != doubled[1 - side]
+    assert changed
+
+
 def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second page that answers while the first one's word is taken would answer the next
     question."""
-    browser = Browser(MATCH, lambda text: None)
+    browser = Browser(MATCH)
     publish, late = browser._publish, []
 
     def slowly(**changes: Any) -> None:

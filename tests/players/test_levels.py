@@ -42,4 +42,7 @@ def test_another_level_is_suggested_after_three_games() -> None:
 
 
 def test_a_file_of_such_a_name_needs_a_path(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(UsageError, match="level=any is for a match with a person"):
+        player = open_player(parse_player("level=any"), Game("barrage"), 1, 4).player
+        player.act(None)  # type: ignore[arg-type]
     assert parse_player("./level=2").kind is not LEVEL
