@@ -17,7 +17,7 @@ from stratkit.engine.library import ffi, length, lib, optional, pointer, writabl
 from stratkit.engine.observation import CELLS, _squares
 from stratkit.engine.residual import MAX_CHANNELS, residual_lanes
 
-MAX_BLOCKS = 64
+MAX_BLOCKS = 100
 MOST_BYTES = 2**25  # of the positions that a thread keeps
 
 Channels = Annotated[int, Between(1, MAX_CHANNELS)]
