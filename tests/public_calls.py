@@ -376,6 +376,7 @@ CALLS: dict[str, Callable[[], Any]] = {
             "largest_return": 1.0,
             "threads": 1,
             "face_up": False,
+            "whole": False,
         },
     ),
     "SearchTrees.begin": lambda: (
@@ -493,6 +494,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "flip_cells": lambda: {"cells": position().cells},
     "variant": lambda: {"name": "mini"},
     "differ_by_lakes": lambda: {"one": "barrage", "other": "barrage-blocked"},
+    "with_lakes": lambda: {"variant": NANO, "lakes": (4, 7)},
     "open_types": lambda: {"rules": {"open": 3}},
     "placements": lambda: {"variant": NANO, "setup": setup()},
     "setup_of": lambda: {"variant": NANO, "actions": placed()},

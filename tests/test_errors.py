@@ -82,7 +82,7 @@ def test_every_synonym_is_one_of_a_word_that_exists() -> None:
             "channels come first, and are no fewer than the blocks, "
             "as in rise:256x13: 'rise:13x256'",
         ),
-        ("train - --out x --net resnet", "'resnet': choose one of plain, fromto, rise, graph, "),
+        ("train - --out x --net resnet", "'resnet': choose one of plain, fromto, rise, alphaze, "),
         ("selfplay --game stratego -n 1", "unknown game 'stratego' (did you mean 'classic'?)"),
         ("selfplay --game chess -n 1", "unknown game 'chess': choose one of classic, barrage, "),
         ("fenfs moves", "no such command: moves (did you mean 'legal'?)"),

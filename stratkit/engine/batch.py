@@ -139,21 +139,23 @@ class Batch:
         lib.sk_batch_view(self.handle, ffi.NULL, self._legal("out", out), ffi.NULL)
         return out
 
-    def observe(self, out: Bytes | None = None, face_up: bool = False) -> Bytes:
-        """uint8 [size, observation_bytes]: what the acting side may know, packed. `face_up`: and
-        what is hidden from it, which stays marked as hidden, in games that have a place for it
-        (`Game.shows_face_up`). For known states: worlds, and games that are learned from.
-        """
-        if face_up and not self.game.shows_face_up:
-            what = "nothing in its observations could be face up"
-            raise ValueError(f"{self.game.name}: {what}")
+    def observe(self, out: Bytes | None = None) -> Bytes:
+        """uint8 [size, observation_bytes]: what the acting side may know, packed."""
         shape = (self.size, self.game.observation_bytes)
         out = np.empty(shape, np.uint8) if out is None else out
-        packed = self._packed("out", out)
-        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, packed)
-        if face_up:
-            lib.sk_batch_face_up(self.handle, packed)
+        lib.sk_batch_view(self.handle, ffi.NULL, ffi.NULL, self._packed("out", out))
         self.game.check()
+        return out
+
+    def observe_face_up(self) -> Bytes:
+        """`observe`, and what is hidden from the acting side, which stays marked as hidden: for
+        known states, such as worlds, and games that are learned from. `ValueError`: the game's
+        observations have no place for it (`Game.shows_face_up`)."""
+        if not self.game.shows_face_up:
+            what = "nothing in its observations could be face up"
+            raise ValueError(f"{self.game.name}: {what}")
+        out = self.observe()
+        lib.sk_batch_face_up(self.handle, self._packed("out", out))
         return out
 
     def view(self, actors: Int8s, legal: Bytes, packed: Bytes) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
@@ -131,7 +131,9 @@ class _Variants(Mapping[str, Variant]):
             return row
         words = re.findall("[A-IK][1-9][0-9]?", lakes)
         squares = {row.width * (int(word[1:]) - 1) + FILES.index(word[0]) for word in words}
-        found = with_lakes(row, tuple(sorted(squares)))
+        if max(squares, default=0) >= row.squares:
+            raise KeyError(name)
+        found = with_lakes(row, tuple(squares))
         if found.name != name:  # of other squares, in another order, or its own
             raise KeyError(name)
         return found
@@ -143,9 +145,10 @@ class _Variants(Mapping[str, Variant]):
         return len(_variants())
 
 
-def with_lakes(variant: Variant, lakes: tuple[int, ...]) -> Variant:
-    """A row of the engine's table with these squares as lakes, in their order: the row itself if
-    they are its own."""
+@checked
+def with_lakes(variant: Variant, lakes: Sequence[int]) -> Variant:
+    """A row of the engine's table with these squares as lakes; the row itself, if it has them."""
+    lakes = tuple(sorted({integer("lakes", s, 0, variant.squares - 1) for s in lakes}))
     kind = variant.name.partition(":")[0]
     if lakes == _variants()[kind].lakes:
         return _variants()[kind]

@@ -161,7 +161,7 @@ def make_batch(game: Game, chunks: Sequence[EpisodeChunk], spec: BatchSpec = PLA
     ended = (endings != "") | (episodes.first is None)
     observations, legal = played.observations, played.legal
     if spec.face_up:
-        observations = before_each(game, episodes, lambda batch: batch.observe(face_up=True))
+        observations = before_each(game, episodes, Batch.observe_face_up)
     placing = played.given & spec.own_deployment
     if spec.hidden:
         truth = truths(game, episodes)

@@ -184,7 +184,7 @@ def _per_world(policy: npt.NDArray[np.floating[Any]], root: Root) -> Vector:
 
 def _face_up(worlds: Batch) -> tuple[Bytes, Bytes]:
     """Observations and legal actions."""
-    return worlds.observe(face_up=True), worlds.legal()
+    return worlds.observe_face_up(), worlds.legal()
 
 
 def _policy_face_up(worlds: Batch, blueprint: Blueprint) -> Vector:

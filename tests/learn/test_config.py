@@ -137,7 +137,7 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert refusal("batch = true") == f"{batch}: 'True'"
     assert refusal("sizes = [1, 'x']") == f"{sizes}: \"[1, 'x']\""
     assert refusal("net = 3").startswith(
-        "unknown network '3': choose one of plain, fromto, rise, graph, tiny"
+        "unknown network '3': choose one of plain, fromto, rise, alphaze, graph, tiny"
     )
     assert refusal("lr = 1" + 400 * "0").startswith(
         "--lr must be a number above 0, below 1000000: '1000"

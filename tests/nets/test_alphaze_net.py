@@ -68,7 +68,7 @@ def test_the_planes_are_those_of_the_paper() -> None:
     game = Game("mini")
     batch = played(game, 8, 20)
     network, types = build(NET, game, 1), hidden_types(batch)
-    for seen in (batch.observe(), batch.observe(face_up=True)):
+    for seen in (batch.observe(), batch.observe_face_up()):
         planes = network.prepare(torch.from_numpy(seen)).planes
         assert planes.shape == (batch.size, SEEN, 6, 6)
         own, enemy, mine, theirs, empty, lakes, turn = planes.split([12, 12, 1, 1, 1, 1, 1], 1)

@@ -47,7 +47,7 @@ def test_what_is_face_up_is_certain_and_the_rest_is_as_it_was() -> None:
     game = Game("mini", {"max_plies": 0})
     batch = in_play(game)
     seen, types = batch.observe(), hidden_types(batch)
-    shown = batch.observe(face_up=True)
+    shown = batch.observe_face_up()
     assert np.array_equal(shown, face_up(seen, types))
     hidden = types != NO_PIECE
     assert hidden.any() and (seen[:, CELLS:][hidden] & TYPE == UNKNOWN).all()
@@ -166,7 +166,7 @@ def test_stones_face_up_are_marked_as_hidden(name: str) -> None:
         at = np.full(40, action, np.int32)
         batch.apply(sample(None, batch.legal(), 1, numbers, at)[0])
     batch = Batch.gathered([(batch, np.flatnonzero(batch.actors() >= 0))])
-    seen, shown = batch.observe(), batch.observe(face_up=True)
+    seen, shown = batch.observe(), batch.observe_face_up()
     hidden = shown == 2
     assert hidden.any() == (name != "hex:3") and not hidden[:, :2].any()
     assert np.array_equal(np.where(hidden, 0, shown), seen)
@@ -178,7 +178,7 @@ def test_stones_face_up_are_marked_as_hidden(name: str) -> None:
     after.apply(tried)  # and collides with a stone that was there
     assert not (after.returns()[rows] > 0).any()
     with pytest.raises(ValueError, match="kuhn: nothing in its observations could be face up"):
-        Batch(Game("kuhn"), 1).observe(face_up=True)
+        Batch(Game("kuhn"), 1).observe_face_up()
 
 
 def test_a_search_of_dark_hex_sees_its_world_and_the_learner_the_truth() -> None:
