@@ -22,16 +22,13 @@ typedef struct {
 
 void *EXPORT(room)(size_t n) { return malloc(n); }
 
-/* Weights as of network_open. NULL: no such game, or no memory. */
+/* A game of the engine's list; weights as of network_open. NULL: other rules, or no memory. */
 page *EXPORT(open)(const char *name, const char *rules, int32_t channels, int32_t blocks,
                    int32_t kind, const float *weights)
 {
     char error[64];
     page *p = calloc(1, sizeof *p);
-    if (!p || !stratego_variant_named(name))
-        return NULL;
-    p->game = stratego_open(name, rules, error, sizeof error);
-    if (!p->game)
+    if (!p || !(p->game = stratego_open(name, rules, error, sizeof error)))
         return NULL;
     p->packed = calloc(1, (size_t)p->game->is.observation_bytes);
     p->legal = calloc(1, MAX_SQUARES);
