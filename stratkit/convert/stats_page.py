@@ -100,7 +100,11 @@ def _habits(part: Element, explored: Explored, games: _Games) -> None:
         per_game = f"{times / explored.games:.2f}"
         rows.append([habit.title, f"{times:.0f}", per_game, told, positions])
     heads = ("what", "times", "a game", "share (from, to)", "positions")
-    table(part, heads, rows, words=(0, 4))
+    made = table(part, heads, rows, words=(0, 4))
+    made.set("class", "stacks")
+    for row in made[1:]:
+        for head, cell in zip(heads, row, strict=True):
+            cell.set("data-head", head)
     add(part, "p", HABITS_NOTE, class_="small faint")
 
 
