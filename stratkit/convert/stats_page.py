@@ -50,7 +50,7 @@ def stats_page(title: str, columns: Sequence[tuple[str, Explored]]) -> str:
         if explored.games:
             _habits(part, explored, games)
             for name, sides in sorted(explored.sides.items()):
-                _setups(part, VARIANTS[name], sides)
+                _setups(part, VARIANTS[name], sides, len(columns) == 1)
         parts.append(part)
     style = board_parts()[0]
     if games.shown:
@@ -88,27 +88,39 @@ def _habits(part: Element, explored: Explored, games: _Games) -> None:
     for habit in HABITS:
         times, chances = explored.sums[habit.event][:2]
         share = explored.share(habit.event)
-        numbers = ["–"] * 3 if share is None else [_percent(one) for one in share]
+        told = "–"
+        if share is not None:
+            among, low, high = map(_percent, share)
+            told = f"{among} of {chances:.0f} ({low} to {high})"
         positions = element("span")
         for example in explored.examples[habit.event]:
             link = games.link(example)
             link.tail = " "
             positions.append(link)
         per_game = f"{times / explored.games:.2f}"
-        rows.append([habit.title, f"{times:.0f}", per_game, f"{chances:.0f}", *numbers, positions])
-    heads = ("what", "times", "a game", "of", "share", "from", "to", "positions")
-    table(part, heads, rows, words=(0, 7))
+        rows.append([habit.title, f"{times:.0f}", per_game, told, positions])
+    heads = ("what", "times", "a game", "share (from, to)", "positions")
+    made = table(part, heads, rows, words=(0, 4))
+    made.set("class", "stacks")
+    for row in made[1:]:
+        for head, cell in zip(heads, row, strict=True):
+            cell.set("data-head", head)
     add(part, "p", HABITS_NOTE, class_="small faint")
 
 
-def _setups(part: Element, variant: Variant, sides: Sequence[Side]) -> None:
-    won = counts_of(sides)
-    distinct = len({side.setup for side in sides})
-    about = f"{counted(distinct, 'setup')}, {_score(won)}"
+def _setups(part: Element, variant: Variant, sides: Sequence[Side], both: bool) -> None:
+    """What is told of setups; `both`: these are both sides of games, and score alike."""
+    distinct = counted(len({side.setup for side in sides}), "setup")
+    about = (
+        f"{distinct} in {len(sides)} games" if both else f"{distinct}, {_score(counts_of(sides))}"
+    )
     add(part, "h3", f"Setups of {variant.name}: {about}")
-    both = add(part, "div", class_="cards")
-    _flags(both, variant, sides)
-    _figures(both, variant, sides)
+    if both:
+        what = "Each game has two setups here, red's and blue's, and counts for either."
+        add(part, "p", what, class_="small faint")
+    cards = add(part, "div", class_="cards")
+    _flags(cards, variant, sides)
+    _figures(cards, variant, sides)
     groups = groups_of(variant, sides)
     add(part, "h3", f"{counted(len(groups), 'group')} of similar setups")
     add(part, "p", ALIKE, class_="small faint")
