@@ -345,11 +345,11 @@ def _ended(
     if not in that person's words. `source`: the record that it is in, if that is told."""
     from stratkit.convert.games import log_of
     from stratkit.convert.raw import RawRecord
-    from stratkit.convert.replay import go_on_command
     from stratkit.engine import Game
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
     from stratkit.humans.choice import told as in_words
+    from stratkit.humans.lead import go_on_command
     from stratkit.humans.session import Ended
     from stratkit.notation.play import play_out
     from stratkit.notation.replay_page import Shown
