@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,9 +31,11 @@ def run_replay(
     analysis: Analysis | None,
     warn: Say,
     tell: Callable[[int], object] = lambda plies: None,
+    go_on: Callable[[str, int, str], str] = lambda file, number, game: "",
 ) -> int:
     """Writes the page of the game that is asked for, or of the only one, with its `analysis`;
-    the exit status. Faults go to `warn`."""
+    the exit status. Faults go to `warn`. `go_on`: the command by which a person goes on from a game
+    of a record: its file, its number there, and the board."""
     from stratkit.notation.replay_page import Shown, replay_page
 
     tally = FaultTally(warn)
@@ -51,20 +52,11 @@ def run_replay(
             shown = analysis.shown(game, tell)
     raw = game.raw
     if isinstance(raw, RawRecord) and len(options.inputs) == 1 and raw.file != "-":
-        command = go_on_command(raw.file, raw.number or 1, log.variant.name)
+        command = go_on(raw.file, raw.number or 1, log.variant.name)
         shown = dataclasses.replace(shown, go_on=command)
     with open_output(options.output, options.force) as out:
         out.write(replay_page([shown]))
     return tally.status
-
-
-def go_on_command(file: str, number: int, game: str) -> str:
-    """The command by which a person goes on from ply `PLY` of a game of a record."""
-    from stratkit.models.shipped import SHIPPED
-
-    other = f"preset=strong,{game}" if game in SHIPPED else "heuristic"
-    place = shlex.quote(f"{file}:{number}:PLY")
-    return f"match human {other} --game {game} -n 2 --browser -o mine.jsonl --from-game {place}"
 
 
 def _chosen(options: ReplayOptions, tally: FaultTally) -> PlayedGame | None:

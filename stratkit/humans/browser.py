@@ -21,7 +21,7 @@ WORDS = re.compile(
     re.A,
 )
 REMATCH, LEAVE = "rematch", "leave"  # said to a match that is over
-GONE_S = 4.0  # seconds without a request after which nobody will say either
+GONE_S = 60.0  # seconds without a request after which nobody will say either
 
 
 class Browser(LivePage, FrontEnd):

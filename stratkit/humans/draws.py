@@ -37,3 +37,10 @@ class DrawOffers:
         told = self._declined == me
         self._declined = None if told else self._declined
         return told
+
+
+class DeclinedOffers(DrawOffers):
+    """Against a program, whose protocol has no word for a draw: it declines each at once."""
+
+    def offer(self, me: int) -> None:
+        self._declined = me

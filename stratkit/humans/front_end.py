@@ -217,12 +217,8 @@ def seated(
     if not people:
         yield Seats(players)
         return
-    from stratkit.humans.draws import DrawOffers
-    from stratkit.humans.level_choice import LevelChoice
-    from stratkit.humans.replayed_opponent import ReplayedOpponent
-    from stratkit.humans.session import Saved, Session
-    from stratkit.players.chosen_level import ChosenLevel
-    from stratkit.players.player import Explainer, Player
+    from stratkit.humans.session import Saved
+    from stratkit.players.player import Player
 
     me = players.index(people[0])
     other = players[1 - me]
@@ -235,25 +231,12 @@ def seated(
     if not options.resume:
         words.forget()
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
-        hints = [player.explain for player in players if isinstance(player, Explainer)]
-        draws, alone = DrawOffers(), len(people) == 1
-        hint, undoes = hints[0] if hints else None, isinstance(other, Player) and alone
-        session = Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
-        if isinstance(other, ChosenLevel):
-            choice = LevelChoice(other, session.front, words, header.game, places.scores)
-            session = replace(session, begin=choice.begin)
-        people[0].sit_down(session)
-        for person in people[1:]:
-            person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me))
-        if isinstance(other, Player):
-            answering = draws if alone else None
-            players[1 - me] = ReplayedOpponent(
-                other, words.played, words.play, path, answering, 1 - me
-            )
+        _sit_down(people, places, players, header.game, words)
         if options.from_game is not None:
             _lead(options.from_game, header, words, me)
         # Guests need not know where the record is.
-        source = options.record if alone and options.host is None and kept else None
+        told = kept and len(people) == 1 and options.host is None
+        source = options.record if told else None
         end = _end(people, places, contestants, header, say, source, words.levels)
         try:
             yield Seats(
@@ -262,6 +245,36 @@ def seated(
         except Saved:
             return
     words.forget()
+
+
+def _sit_down(
+    people: Sequence[Interactive], places: Places, players: list[Any], game: str, words: Words
+) -> None:
+    """Gives the people their sessions, and puts who replays its actions in the place of the other
+    one. `players` are all of the match, in their order."""
+    from stratkit.humans.draws import DeclinedOffers, DrawOffers
+    from stratkit.humans.level_choice import LevelChoice
+    from stratkit.humans.replayed_opponent import ReplayedOpponent
+    from stratkit.humans.session import Session
+    from stratkit.players.chosen_level import ChosenLevel
+    from stratkit.players.player import Explainer, Player
+
+    me, path, alone = players.index(people[0]), words.path, len(people) == 1
+    other = players[1 - me]
+    ours = isinstance(other, Player)
+    hints = [player.explain for player in players if isinstance(player, Explainer)]
+    hint, draws = hints[0] if hints else None, DrawOffers() if ours else DeclinedOffers()
+    undoes = ours and alone
+    session = Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
+    if isinstance(other, ChosenLevel):
+        choice = LevelChoice(other, session.front, words, game, places.scores)
+        session = replace(session, begin=choice.begin)
+    people[0].sit_down(session)
+    for person in people[1:]:
+        person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me))
+    if ours:
+        answering = draws if alone else None
+        players[1 - me] = ReplayedOpponent(other, words.played, words.play, path, answering, 1 - me)
 
 
 def _end(
@@ -345,11 +358,11 @@ def _ended(
     if not in that person's words. `source`: the record that it is in, if that is told."""
     from stratkit.convert.games import log_of
     from stratkit.convert.raw import RawRecord
-    from stratkit.convert.replay import go_on_command
     from stratkit.engine import Game
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
     from stratkit.humans.choice import told as in_words
+    from stratkit.humans.lead import go_on_command
     from stratkit.humans.session import Ended
     from stratkit.notation.play import play_out
     from stratkit.notation.replay_page import Shown

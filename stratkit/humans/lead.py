@@ -4,6 +4,7 @@ that it takes had, and the other one has played the rest."""
 from __future__ import annotations
 
 import re
+import shlex
 
 import numpy as np
 
@@ -15,11 +16,19 @@ from stratkit.engine.stratego import RED, placements, variant
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
+from stratkit.models.shipped import SHIPPED
 from stratkit.notation.log import Log
 from stratkit.notation.setups import has_counts, parse_setup, setup_text
 from stratkit.notation.squares import move_words, parse_move
 
 GAMES = (RawRecord, RawLog, RawEpisode, RawPositions)
+
+
+def go_on_command(file: str, number: int, game: str) -> str:
+    """The command by which a person goes on from ply `PLY` of a game of a record."""
+    other = f"preset=strong,{game}" if game in SHIPPED else "heuristic"
+    place = shlex.quote(f"{file}:{number}:PLY")
+    return f"match human {other} --game {game} -n 2 --browser -o mine.jsonl --from-game {place}"
 
 
 def lead_of(text: str, game: Game) -> Lead:

@@ -232,6 +232,7 @@ def test_a_match_ends_with_all_its_games(tmp_path: pathlib.Path) -> None:
             assert served.say(state["version"], word) == 204
             state = served.asked(state["version"])
         pages = [served.ask("GET", f"game/{number}") for number in (1, 2)]
+        assert served.say(state["version"], "leave") == 204
         status, told = served.ended()
     assert (state["phase"], status) == ("over", 0)
     assert len(records(games)) == 2 and not (tmp_path / "g.jsonl.said").exists()

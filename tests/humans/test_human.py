@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import re
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ import pytest
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
 from stratkit.errors import InputError
+from stratkit.humans.draws import DeclinedOffers
 from stratkit.humans.human import HumanPlayer
 from stratkit.humans.session import Saved, Session
 from stratkit.humans.terminal import Terminal
@@ -232,6 +234,19 @@ def test_resigning_ends_the_game_as_a_loss() -> None:
     assert finished.episodes.returns.tolist() == [[-1, 1]] and finished.plies.tolist() == [0]
     assert len(finished.episodes.actions) == 2 * variant("mini").pieces
     assert finished.notes == {0: GameNote("resigned", "player")}
+
+
+def test_a_program_declines_a_draw_at_once() -> None:
+    """It is told at the same turn; to decline is for who was offered one."""
+    seat = Seat([SETUP, "draw", "decline", "save"])
+    player = seat.table.players[0]
+    assert isinstance(player, HumanPlayer)
+    player.sit_down(dataclasses.replace(player.session, draws=DeclinedOffers()))
+    with pytest.raises(Saved):
+        until(seat.table)
+    text = "".join(seat.shown)
+    assert text.count("they have declined the draw") == 1 and "no draw is offered" in text
+    assert seat.kept == [SETUP]
 
 
 def test_a_setup_is_offered_or_given() -> None:

@@ -24,12 +24,15 @@ def replay(**given: Any) -> int:
     or - (stdin).
     """
     from stratkit.convert.replay import run_replay
+    from stratkit.humans.lead import go_on_command
 
     options = ReplayOptions(selection=pop_selection(given), **given)
     if options.explain is None:
-        return run_replay(options, None, warn)
+        return run_replay(options, None, warn, go_on=go_on_command)
     with ProgressLine(None, "ply", "fenfs") as progress:
         progress.doing("loading a network")
         from stratkit.humans.analysis.run import Analysts
 
-        return run_replay(options, Analysts(options.explain, read_player), warn, progress.update)
+        return run_replay(
+            options, Analysts(options.explain, read_player), warn, progress.update, go_on_command
+        )
