@@ -174,7 +174,8 @@ def test_a_best_response_is_learned(tmp_path: pathlib.Path) -> None:
     arguments = ("--game", "kuhn", "--policy", folder, "--follow", "--seed", 1, "-q")
     learn((*arguments, "--opponent", "random", "--max-ahead", 512),
           ("--out", folder, "--algorithm", "mmd", "--steps", 60, "--net", "mlp:32", "--seed", 1,
-           "--lr", 0.02, "--lr-power", 0, "--eta", 0, "--eta-floor", 0, "-q"))  # fmt: skip
+           "--batch", 256, "--lr", 0.02, "--lr-power", 0, "--eta", 0, "--eta-floor", 0,
+           "-q"))  # fmt: skip
     tree = tree_of("kuhn")
     uniform = tree.uniform()
     observations, legal, which = tree.distinct_views()
