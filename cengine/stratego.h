@@ -67,8 +67,6 @@ typedef struct {
 typedef struct {
     sk_game base;
     sk_ops ops;
-    sk_variant variant;
-    char lakes[LAKES_ROOM]; /* of the variant, if they are not the row's */
     stratego_rules rules;
     int width, height, squares;
     int zone;                    /* squares of one side's deployment ranks */
@@ -80,6 +78,8 @@ typedef struct {
     uint8_t file[MAX_SQUARES], rank[MAX_SQUARES];
     sk_bits beside[MAX_SQUARES];           /* the neighbours of each square, without lakes */
     sk_bits rays[DIRECTIONS][MAX_SQUARES]; /* from each square to the edge, lakes and all */
+    sk_variant variant;
+    char lakes[LAKES_ROOM]; /* of the variant, if they are not its row's */
 } stratego;
 
 /* Whether the repetition rules bind the side. */
