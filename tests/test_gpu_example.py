@@ -32,7 +32,7 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
         subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     made = ("run", "nano", "small", "plain:20x2")
     more = {**environment, "TRAIN": "--batch 8 --lr 2e-4 --steps 3 -q", "POOL": "heuristic small"}
-    more["BOOK"] = "book.setups"
+    more["BOOK"], more["PLAY"] = "book.setups", "--max-no-attack 30"
     done = subprocess.run(
         [SCRIPT, *made], cwd=tmp_path, env=more, capture_output=True, timeout=PATIENCE, check=False
     )
@@ -40,6 +40,7 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
     (_, newest) = list_checkpoints(tmp_path / "run")[-1]
     metadata = read_metadata(newest)
     assert (metadata["net"], metadata["step"]) == ("plain:20x2", 3)
+    assert metadata["rules"]["max_quiet"] == 30
 
     more["TRAIN"] = "-q"  # the rest is the run's
     steps = 3

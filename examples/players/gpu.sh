@@ -9,7 +9,8 @@
 # time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL.
 # With BOOK, a file of setups, another self-play on the GPU begins from these, for play that
 # knows setups unlike its own: 1024 games at a time.
-# Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN. CORES (all but
+# Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN, and of every
+# selfplay into PLAY, such as --max-no-attack 60 beside a POOL that waits. CORES (all but
 # 3), SLOTS, the games on the GPU (2048), and DEVICE (cuda) are for other machines. The commands that
 # made it are in bench/learning-classic.md, those of barrage in bench/learning-barrage.md.
 #
@@ -39,7 +40,8 @@ play() { # PIPE and further words
     pipe=$1
     shift
     mkfifo "$pipe"
-    selfplay --game "$game" --policy "$run" --follow --slice 64 --precision bf16 --max-ahead 8192 -q "$@" >"$pipe" &
+    # shellcheck disable=SC2086
+    selfplay --game "$game" --policy "$run" --follow --slice 64 --precision bf16 --max-ahead 8192 -q ${PLAY:-} "$@" >"$pipe" &
     actors="$actors $!"
 }
 play "$pipes/gpu" --device "$device" --threads 3 --slots "${SLOTS:-2048}"
