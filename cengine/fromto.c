@@ -176,12 +176,8 @@ static inline void relu(float *x, int n)
 static int see(const sk_fromto *net, const uint8_t *packed, uint8_t *seen)
 {
     const uint8_t *cells = packed + sizeof(observation);
-    int left = 0;
     memcpy(seen, packed, (size_t)net->bytes);
-    for (int s = 0; net->mirrors && s < net->squares; s++)
-        left |= s % net->width < net->width / 2
-                && (cells[s] & (CELL_PIECE | CELL_BLUE | CELL_TYPE)) == (CELL_PIECE | FLAG);
-    if (!left)
+    if (!net->mirrors || !flag_is_left(cells, net->width, net->squares))
         return 0;
     observation o;
     memcpy(&o, packed, sizeof o);

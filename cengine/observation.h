@@ -16,6 +16,17 @@ typedef struct {
     ply_record moves[SHOWN_PLIES]; /* the latest first */
 } observation;
 
+/* Whether the own flag stands in the left half: of the cells [squares], at a packed header's end.
+ */
+static inline int flag_is_left(const uint8_t *cells, int width, int squares)
+{
+    int left = 0;
+    for (int s = 0; s < squares; s++)
+        left |= s % width < width / 2
+                && (cells[s] & (CELL_PIECE | CELL_BLUE | CELL_TYPE)) == (CELL_PIECE | FLAG);
+    return left;
+}
+
 _Static_assert(sizeof(observation) == 172, "the layout is a file format");
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "packed observations are little-endian"

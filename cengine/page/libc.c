@@ -1,9 +1,12 @@
 /* Of C's library, what the engine needs in a browser. */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "functions.h"
 
 /* ---- Memory: blocks that grow from the module's end; freed ones serve who asks for as much ----
  */
@@ -155,6 +158,10 @@ int snprintf(char *out, size_t size, const char *format, ...)
     }
     return (int)n;
 }
+
+/* ---- Numbers ---- */
+
+float expf(float x) { return (float)script_exp(x); }
 
 /* ---- What compilers call ---- */
 

@@ -1,12 +1,10 @@
 /* What a network `fromto`, `+deployment` or `+mirrored` thinks of one view after the other: what
- * stratkit/nets/onnx_network.py computes of many at a time. */
+ * stratkit/nets/onnx_network.py computes of many at a time. The play is sk_fromto's. */
 #ifndef SK_NETWORK_H
 #define SK_NETWORK_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum { FEATURES = 48, COUNTS = 51, OUTCOMES = 3 }; /* of sk_features and sk_outcomes */
 
 typedef enum { PLAY_ALONE, WITH_DEPLOYMENT, MIRRORED } network_kind;
 
@@ -19,7 +17,7 @@ network *network_open(int32_t width, int32_t height, int32_t channels, int32_t b
 /* How many weights that reads. */
 size_t network_weights(const network *net);
 /* The probability of each action: legal [squares] of a packed observation to policy [squares], 0
- * where illegal. 0: out of memory. */
-int network_policy(network *net, const uint8_t *packed, const uint8_t *legal, float *policy);
+ * where illegal. */
+void network_policy(network *net, const uint8_t *packed, const uint8_t *legal, float *policy);
 
 #endif

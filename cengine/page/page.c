@@ -88,43 +88,40 @@ int32_t EXPORT(moves)(page *p)
     return p->plan.n;
 }
 
-/* The same, with the player's policy of them in `shares`. -1: no memory. */
+/* The same, with the player's policy of them in `shares`. */
 int32_t EXPORT(plan)(page *p)
 {
-    return plan_moves(p->game, &p->state, p->net, &p->play, &p->plan) ? p->plan.n : -1;
+    plan_moves(p->game, &p->state, p->net, &p->play, &p->plan);
+    return p->plan.n;
 }
 
 const uint8_t *EXPORT(pairs)(const page *p) { return p->plan.pairs; }
 const float *EXPORT(shares)(const page *p) { return p->plan.policy; }
 
-/* The policy of the next action. 0: no memory. */
-static int next_policy(page *p, float *policy)
+/* The policy of the next action. */
+static void next_policy(page *p, float *policy)
 {
     int32_t actions = p->game->is.actions;
     int placing = p->state.phase == PLACING, moving = p->state.phase == MOVING;
     const processing *how = placing ? &p->deployment : &p->play;
     if (placing || is_raw(how)) {
-        if (!network_policy(p->net, page_view(p), page_legal(p), policy))
-            return 0;
+        network_policy(p->net, page_view(p), page_legal(p), policy);
         process_policy(policy, actions, how);
-        return 1;
+        return;
     }
-    if (!moving && page_plan(p) < 0)
-        return 0;
+    if (!moving)
+        page_plan(p);
     int selected = moving ? framed(as_stratego(p->game), p->state.side, p->state.selected) : 255;
     policy_of_plan(&p->plan, selected, actions, policy);
-    return 1;
 }
 
-/* What the player does: its action number `number` of the game, drawn by a seed of two halves. -1:
- * no memory. */
+/* What the player does: its action number `number` of the game, drawn by a seed of two halves. */
 int32_t EXPORT(choose)(page *p, uint32_t seed_low, uint32_t seed_high, int32_t game, int32_t number)
 {
     float policy[MAX_SQUARES], mu;
     int64_t games = game;
     int32_t chosen;
-    if (!next_policy(p, policy))
-        return -1;
+    next_policy(p, policy);
     sk_sample(policy, page_legal(p), 1, p->game->is.actions, (uint64_t)seed_high << 32 | seed_low,
               0, &games, &number, &chosen, &mu);
     return chosen;

@@ -86,14 +86,13 @@ void list_moves(const stratego *game, const stratego_state *state, plan *out)
     out->n = (int32_t)(pair - out->pairs) / 2;
 }
 
-int plan_moves(const sk_game *game, const stratego_state *state, network *net,
-               const processing *how, plan *out)
+void plan_moves(const sk_game *game, const stratego_state *state, network *net,
+                const processing *how, plan *out)
 {
     uint8_t packed[sizeof(observation) + MAX_SQUARES], legal[MAX_SQUARES];
     float pieces[MAX_SQUARES], ends[MAX_SQUARES];
     view(game, state, 0, NULL, legal, packed);
-    if (!network_policy(net, packed, legal, pieces))
-        return 0;
+    network_policy(net, packed, legal, pieces);
     list_moves(as_stratego(game), state, out);
     for (int first = 0, next; first < out->n; first = next) { /* the moves of a piece */
         const uint8_t *pair = out->pairs + 2 * first;
@@ -102,13 +101,11 @@ int plan_moves(const sk_game *game, const stratego_state *state, network *net,
             legal[out->pairs[2 * next + 1]] = 1;
         packed[offsetof(observation, stage)] = 1;
         packed[offsetof(observation, selected)] = *pair;
-        if (!network_policy(net, packed, legal, ends))
-            return 0;
+        network_policy(net, packed, legal, ends);
         for (int i = first; i < next; i++)
             out->policy[i] = pieces[*pair] * ends[out->pairs[2 * i + 1]];
     }
     process_policy(out->policy, out->n, how);
-    return 1;
 }
 
 void policy_of_plan(const plan *of, int selected, int actions, float *policy)

@@ -28,8 +28,8 @@ typedef struct {
 void process_policy(float *policy, int n, const processing *how);
 /* Its legal moves, ascending as red sees them; without a policy. */
 void list_moves(const stratego *game, const stratego_state *state, plan *out);
-/* The policy of whole moves of a state in which a move begins. 0: no memory. */
-int plan_moves(const sk_game *game, const stratego_state *state, network *net,
+/* The policy of whole moves of a state in which a move begins. */
+void plan_moves(const sk_game *game, const stratego_state *state, network *net,
                const processing *how, plan *out);
 /* A plan as a policy [actions] of pieces or, of `selected`, of its destinations. */
 void policy_of_plan(const plan *of, int selected, int actions, float *policy);

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from stratkit.arrays import Float32s
-from stratkit.engine.observation import FEATURES
-from stratkit.engine.residual import residual_weights
 from stratkit.errors import InputError
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
-
-Weights = Mapping[str, Float32s]
+from stratkit.nets.fromto_weights import Weights, fromto_weights
 
 
 class Ending(IntEnum):
@@ -38,38 +35,13 @@ def flat_network(net: str, weights: Weights) -> FlatNetwork:
         raise InputError("no network fromto", text=net)
     channels, blocks = channels_and_blocks(without_ending(net))
     with_deployment = has_deployment(net)
-    layers = list(_play(weights, "play." if with_deployment else "", blocks))
+    layers = [fromto_weights(weights, "play." if with_deployment else "")]
     layers += _deployment(weights, "deployment.") if with_deployment else []
     flat = np.concatenate([layer.reshape(-1) for layer in layers]).astype("<f4").tobytes()
     if net.endswith(MIRRORED):
         return FlatNetwork(channels, blocks, Ending.MIRRORED, flat)
     ending = Ending.DEPLOYMENT if with_deployment else Ending.ALONE
     return FlatNetwork(channels, blocks, ending, flat)
-
-
-def _play(weights: Weights, prefix: str, blocks: int) -> Iterator[Float32s]:
-    def of(name: str) -> Float32s:
-        return weights[f"{prefix}{name}"]
-
-    def layer(name: str) -> Iterator[Float32s]:
-        yield of(f"{name}.weight").T
-        yield of(f"{name}.bias")
-
-    channels = len(of("place"))
-    yield of("entry.weight").reshape(channels, FEATURES).T
-    yield of("place").reshape(channels, -1).T + of("entry.bias")
-    yield from layer("counts")
-    names = [f"blocks.{block}.{half}" for block in range(blocks) for half in ("first", "second")]
-    yield residual_weights(np.stack([of(f"{name}.weight") for name in names]))
-    yield np.stack([of(f"{name}.bias") for name in names])
-    yield from layer("square")
-    yield from layer("context")
-    yield of("part.weight")
-    yield of("outcome.weight").T
-    yield of("policy.weight")
-    yield of("policy.bias")
-    yield of("met")
-    yield of("deploy")
 
 
 def _deployment(weights: Weights, prefix: str) -> Iterator[Float32s]:

@@ -34,10 +34,11 @@ from stratkit.engine.observation import (
     attack_outcomes,
     board_features,
 )
-from stratkit.engine.residual import residual, residual_lanes, residual_weights
+from stratkit.engine.residual import residual, residual_lanes
 from stratkit.engine.stratego import FLAG, PIECE, SIDE, TYPE, TYPES
 from stratkit.errors import InputError
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
+from stratkit.nets.fromto_weights import fromto_blocks, fromto_weights
 from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.threads import shares, side_by_side
 from stratkit.nets.whole_moves import Moves
@@ -604,32 +605,15 @@ def _whole(
     """A `FromTo` for the engine; None: ONNX Runtime is faster on this processor."""
     if not (blocks := _blocks(weights, prefix)):
         return None
-    w = {name.removeprefix(prefix): weight for name, weight in weights.items()}
-    channels = len(w["place"])
-    fixed = w["place"].reshape(channels, -1).T + w["entry.bias"] + w["counts.bias"]
-    none, piece = w["part.weight"] + w["square.bias"], w["context.bias"] + w["square.bias"]
-    layers = [
-        *(w["entry.weight"].reshape(channels, FEATURES).T, w["counts.weight"].T, fixed, *blocks),
-        *(w["square.weight"].T, w["context.weight"].T, none[1], none[0], piece),
-        *(w["outcome.weight"].T, w["policy.weight"], w["policy.bias"], w["met"], w["deploy"]),
-        *(w["critic.0.weight"].T, w["critic.0.bias"], w["critic.2.weight"], w["critic.2.bias"]),
-    ]
-    flat = np.concatenate([np.asarray(layer, np.float32).ravel() for layer in layers])
+    channels, flat = len(weights[f"{prefix}place"]), fromto_weights(weights, prefix)
     return WholeFromTo(shape, channels, len(blocks[0]) // 2, flat, mirrors)
 
 
 def _blocks(weights: Weights, prefix: str) -> tuple[Float32s, Float32s] | None:
     """Weights and biases of the blocks of a `FromTo`, for the engine; None: ONNX Runtime is
     faster on this processor."""
-    names = [name for name in weights if name.startswith(f"{prefix}blocks.")]
-    names = sorted(name.removesuffix(".bias") for name in names if name.endswith(".bias"))
-    names.sort(key=lambda name: int(name.split(".")[-2]))
-    if not names or residual_lanes(len(weights[f"{prefix}place"])) == 1:
-        return None
-    filters, biases = (
-        np.stack([weights[f"{name}.{kind}"] for name in names]) for kind in ("weight", "bias")
-    )
-    return residual_weights(filters), biases
+    found = fromto_blocks(weights, prefix)
+    return None if residual_lanes(len(weights[f"{prefix}place"])) == 1 else found
 
 
 def _positions(packed: Bytes) -> Bytes:

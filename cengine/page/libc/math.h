@@ -4,7 +4,10 @@
 
 #define NAN (__builtin_nanf(""))
 
+#define INFINITY __builtin_inff()
+
 double cos(double x);
+float expf(float x);
 double log(double x);
 double pow(double x, double y);
 double sqrt(double x);

@@ -78,16 +78,13 @@ class Module {
 
     // Its next action, by a seed below 2 ** 64 and the number of the game.
     choose(seed, game) {
-        const chosen = this.has.choose(this.page, Number(seed & 0xffffffffn), Number(seed >> 32n),
-                                       game, this.actions.length);
-        if (chosen < 0) throw new Error("there is too little memory");
-        return chosen;
+        return this.has.choose(this.page, Number(seed & 0xffffffffn), Number(seed >> 32n), game,
+                               this.actions.length);
     }
 
     // Its policy where a move begins: [[from, to, probability], ...].
     plan() {
         const n = this.has.plan(this.page);
-        if (n < 0) throw new Error("there is too little memory");
         const shares = new Float32Array(this.has.memory.buffer, this.has.shares(this.page), n);
         return this.pairs(n).map((pair, i) => [...pair, shares[i]]);
     }
