@@ -133,3 +133,10 @@ void network_policy(network *net, const uint8_t *packed, const uint8_t *legal, f
     for (int square = 0; total > 0 && square < net->squares; square++)
         policy[square] /= total;
 }
+
+float network_value(network *net, const uint8_t *packed)
+{
+    float value;
+    sk_fromto_evaluate(net->positions, packed, NULL, 1, NULL, &value);
+    return value;
+}

@@ -19,5 +19,7 @@ size_t network_weights(const network *net);
 /* The probability of each action: legal [squares] of a packed observation to policy [squares], 0
  * where illegal. */
 void network_policy(network *net, const uint8_t *packed, const uint8_t *legal, float *policy);
+/* What who acts may expect, where pieces move. */
+float network_value(network *net, const uint8_t *packed);
 
 #endif

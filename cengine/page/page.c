@@ -95,6 +95,9 @@ int32_t EXPORT(plan)(page *p)
     return p->plan.n;
 }
 
+/* What who moves may expect. */
+float EXPORT(value)(page *p) { return network_value(p->net, page_view(p)); }
+
 const uint8_t *EXPORT(pairs)(const page *p) { return p->plan.pairs; }
 const float *EXPORT(shares)(const page *p) { return p->plan.policy; }
 

@@ -30,7 +30,7 @@ void process_policy(float *policy, int n, const processing *how);
 void list_moves(const stratego *game, const stratego_state *state, plan *out);
 /* The policy of whole moves of a state in which a move begins. */
 void plan_moves(const sk_game *game, const stratego_state *state, network *net,
-               const processing *how, plan *out);
+                const processing *how, plan *out);
 /* A plan as a policy [actions] of pieces or, of `selected`, of its destinations. */
 void policy_of_plan(const plan *of, int selected, int actions, float *policy);
 

@@ -8,17 +8,18 @@ const part = id => new RegExp(`<script type="text/plain" id="${id}">([^<]*)`).ex
 const bytes = id => Uint8Array.from(Buffer.from(part(id), "base64"));
 
 Module.open(bytes("engine"), JSON.parse(part("facts-of-match")), bytes("network").buffer).then(module => {
-    const {seed, games: all} = JSON.parse(games), different = [];
+    const {seed, games: all} = JSON.parse(games), different = [], values = [];
     let compared = 0;
     for (const {game, actions} of all) {
         module.reset();
         for (const [number, action] of actions.entries()) {
             const chosen = module.choose(BigInt(seed), game);
             compared++;
+            if (module.phase) values.push(module.value);
             if (chosen !== action) different.push({game, number, chosen, action});
             module.apply(action);
         }
         if (module.actor !== -2) different.push({game, over: false});
     }
-    console.log(JSON.stringify({compared, different}));
+    console.log(JSON.stringify({compared, different, values}));
 });

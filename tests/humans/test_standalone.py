@@ -61,6 +61,18 @@ def played(game: Game, player: Player, number: int) -> list[int]:
     return actions
 
 
+def values_of(evaluator: Evaluator, game: Game, actions: Sequence[int]) -> npt.NDArray[np.float32]:
+    """What a network expects wherever a piece moves, float32 [n]."""
+    batch, seen = Batch(game, 1), []
+    for action in actions:
+        seen.append(batch.observe()[0])
+        batch.apply(np.array([action], np.int32))
+    views = np.stack(seen)
+    return evaluator.values(
+        views[views.view(observation_dtype(variant(game.name).squares))[:, 0]["phase"] == 0]
+    )
+
+
 def shown(
     game: Game, other: Player, number: int, setup: npt.NDArray[np.uint8]
 ) -> tuple[list[str], list[dict[str, Any]]]:
@@ -154,6 +166,8 @@ def test_any_network_and_board(
     ]
     found = compared(tmp_path, page(known, flat.weights), games)
     assert found["different"] == [] and found["compared"] > 40
+    expected = np.concatenate([values_of(evaluator, game, games[number]) for number in games])
+    np.testing.assert_allclose(found["values"], expected, atol=1e-5)
 
 
 def test_a_person_is_shown_what_a_match_shows(tmp_path: pathlib.Path) -> None:

@@ -112,7 +112,7 @@ class Match {
             const [from, to] = [this.framed(start), this.framed(end)];
             return [this.name(from) + this.name(to), from, to, Math.round(1000 * share) / 10];
         });
-        this.advice = {value: null, moves};
+        this.advice = {value: Math.round(1000 * this.module.value) / 1000, moves};
     }
 
     // ---- setups: the type on each square of the person's zone, or none ----

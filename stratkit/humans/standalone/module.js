@@ -82,6 +82,9 @@ class Module {
                                this.actions.length);
     }
 
+    // What it would expect, where a piece moves.
+    get value() { return this.has.value(this.page); }
+
     // Its policy where a move begins: [[from, to, probability], ...].
     plan() {
         const n = this.has.plan(this.page);
