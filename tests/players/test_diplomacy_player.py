@@ -77,20 +77,26 @@ def test_it_takes_the_centres_that_are_near_each_once() -> None:
     assert "SPA 0" in fall and "PIC 1 BEL" in fall and "MAO 1 POR" in fall
 
 
-def test_it_supports_an_own_attack() -> None:
+def beside_munich(burgundy: list[int]) -> Batch:
+    """Ruhr is asked for, next to an Austrian army in Munich; Burgundy has ordered this."""
     austria = ["A BUD - GAL", "F TRI - ALB", "A VIE - TYR", "A GAL - RUM", "F ALB - GRE"]
     france = ["F BRE - MAO", "A MAR - GAS", "A PAR - BUR", "A BUR - RUH", "A GAS - BUR"]
-    map_, chances = map_of(GAME), []
-    for order in ([HOLD], [MOVE, LOCATION + map_.number["MUN"]]):
-        batch = play([*austria, "A TYR - MUN", *france, "F MAO - POR"])
-        while (place := map_.locations[seen(batch)["at"][0]]) != "RUH":
-            for action in order if place == "BUR" else [HOLD]:
-                batch.apply(np.array([action], np.int32))
-        policy = BLUEPRINT.evaluate(batch.observe(), batch.legal())[0][0]
-        chances.append(policy[SUPPORT_MOVE])
-        batch.apply(np.array([SUPPORT_MOVE], np.int32))
-    assert chances[0] < 1e-6 and chances[1] > 0.05
-    assert likely(batch)[0] == f"RUH {LOCATION + map_.number['BUR']} MUN"
+    batch, map_ = play([*austria, "A TYR - MUN", *france, "F MAO - POR"]), map_of(GAME)
+    while (place := map_.locations[seen(batch)["at"][0]]) != "RUH":
+        for action in burgundy if place == "BUR" else [HOLD]:
+            batch.apply(np.array([action], np.int32))
+    return batch
+
+
+ORDERS = [HOLD], [MOVE, LOCATION + map_of(GAME).number["MUN"]]
+
+
+def test_it_supports_an_own_attack() -> None:
+    policies = [BLUEPRINT.policy(b.observe(), b.legal())[0] for b in map(beside_munich, ORDERS)]
+    assert policies[0][SUPPORT_MOVE] < 1e-6 and policies[1][SUPPORT_MOVE] > 0.05
+    batch = beside_munich(ORDERS[1])
+    batch.apply(np.array([SUPPORT_MOVE], np.int32))
+    assert likely(batch)[0] == f"RUH {LOCATION + map_of(GAME).number['BUR']} MUN"
 
 
 @pytest.mark.parametrize("rules", [GreedyBlueprint, DumbBot])
@@ -168,14 +174,8 @@ def test_dumbbot_beats_chance_and_refuses_other_games() -> None:
 
 
 def test_dumbbot_supports_an_own_unit_where_an_enemy_may_be_as_strong() -> None:
-    austria = ["A BUD - GAL", "F TRI - ALB", "A VIE - TYR", "A GAL - RUM", "F ALB - GRE"]
-    france = ["F BRE - MAO", "A MAR - GAS", "A PAR - BUR", "A BUR - RUH", "A GAS - BUR"]
-    map_, chances = map_of(GAME), []
-    for order in ([HOLD], [MOVE, LOCATION + map_.number["MUN"]]):
-        batch = play([*austria, "A TYR - MUN", *france, "F MAO - POR"])
-        while (place := map_.locations[seen(batch)["at"][0]]) != "RUH":
-            for action in order if place == "BUR" else [HOLD]:
-                batch.apply(np.array([action], np.int32))
-        batch_policy = DumbBot(GAME).policy(batch.observe(), batch.legal())[0]
-        chances.append(batch_policy[SUPPORT_MOVE] / batch_policy[HOLD])
+    dumbbot, chances = DumbBot(GAME), []
+    for batch in map(beside_munich, ORDERS):
+        policy = dumbbot.policy(batch.observe(), batch.legal())[0]
+        chances.append(policy[SUPPORT_MOVE] / policy[HOLD])
     assert chances[0] < 1e-6 and chances[1] > 1  # of the same place, Munich against Ruhr
