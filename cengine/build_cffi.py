@@ -54,6 +54,7 @@ COMPILE_FLAGS = [
     "-O3",
     "-flto=auto",  # a ply goes through many files; compiled as one they are a fifth faster
     "-DNDEBUG",  # assertions are for sanitizers and fuzzers, which take this back
+    "-fno-asynchronous-unwind-tables",  # nothing is thrown through it
     "-g0",  # Python's own flags ask for debug information, three quarters of what is installed
     "-fvisibility=hidden",  # Python needs nothing but the module's init function
     "-Wall",
@@ -63,7 +64,8 @@ COMPILE_FLAGS = [
     "-Werror=incompatible-pointer-types",
     *EXTRA_FLAGS,
 ]
-LINK_FLAGS = ["-O3", "-flto=auto", "-pthread", *EXTRA_FLAGS]
+# Names of its functions are for profiles, which ask for a flag such as -g.
+LINK_FLAGS = ["-O3", "-flto=auto", "-pthread", *(EXTRA_FLAGS or ["-s"])]
 
 ffibuilder = cffi.FFI()
 ffibuilder.cdef(declarations() + CALLBACKS)

@@ -13,8 +13,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ENGINE = FOLDER.parent
 COMPILER = "clang-14"  # by its full name: another version gives other bytes
 STRATEGO = [
-    *("deployment", "features", "fromto", "more_squares", "movement", "observation", "planes", "play"),
-    *("position", "residual", "rules_text", "sample", "stratego", "stratego_api"),
+    *("deployment", "features", "fromto", "more_squares", "movement", "observation", "planes"),
+    *("play", "position", "residual", "rules_text", "sample", "stratego", "stratego_api"),
     *("stratego_beliefs", "two_squares", "variants", "worlds"),
 ]
 FLAGS = [

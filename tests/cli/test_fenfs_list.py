@@ -133,7 +133,7 @@ def test_every_command_takes_one_game_of_many(logs: pathlib.Path, tmp_path: path
     assert fenfs("show", "--game", 3, "--ply", 40, logs, "-o", picture)[0] == 0
     assert "Old Marshal" in picture.read_text()
     status, _, [line] = fenfs("show", logs, "-o", tmp_path / "b.svg")
-    assert status == 1 and line.endswith("of several games choose one with --game N")
+    assert status == 1 and "choose a game with --game N" in line
     for command in (["show"], ["replay"]):
         status, _, [line] = fenfs(*command, "--player", "nobody", logs)
         assert (status, line) == (1, "fenfs: no such game in the input")

@@ -161,7 +161,7 @@ def test_examples_of_each_rank_are_there_again(tmp_path: pathlib.Path) -> None:
     for number in range(2):
         path = folder / next(f"{k}.pbs" for k in range(100) if rank_of(f"{k}.pbs", 2) == number)
         words = ("--game", "liars_dice:1x2", "--search", "cfr,iterations=4", "--slots", 8)
-        done = run("selfplay", *words, "-n", 80, "--seed", number, "-o", path)
+        done = run("selfplay", *words, "-n", 400, "--seed", number, "-o", path)
         assert done.status == 0, done.err
     words = ("--algorithm", "rebel", "--net", "pbs:8", "--batch", 32, "--seed", 1, "--uses", 2)
     check_resumed(folder, tmp_path, words)

@@ -233,7 +233,7 @@ def test_groups_that_never_met_for_programs_and_in_the_page(tmp_path: pathlib.Pa
     files = ["--html", tmp_path / "page.html", "--plot", tmp_path / "ratings.png"]
     assert run("rate", "--prior", 1, *files, one, two).status == 0
     page = (tmp_path / "page.html").read_text()
-    first, second = page.split("<h1>Group 1 of 2</h1>")[1].split("<h1>Group 2 of 2</h1>")
+    first, second = page.split("<h2>Group 1 of 2</h2>")[1].split("<h2>Group 2 of 2</h2>")
     for part, here, away in ((first, "ab", "cd"), (second, "cd", "ab")):
         for name in here:
             assert f">{name}</td>" in part
