@@ -34,7 +34,7 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import BOMB, EMPTY, FLAG, PIECE, REVEALED, SCOUT, SIDE, TYPE, TYPES
 from stratkit.nets.expansion import expand
-from stratkit.nets.network import last_layer
+from stratkit.nets.network import MoveNetwork, last_layer
 from stratkit.nets.rise import Rise
 from stratkit.nets.whole_moves import Moves
 
@@ -69,10 +69,9 @@ class AlphaZeEmbedding(NamedTuple):
     moves: Tensor
 
 
-class AlphaZeNet(Rise):
+class AlphaZeNet(Rise, MoveNetwork):
     """shape: (82, H, W) of the game's observation; M moves leave each square."""
 
-    tells_moves = True
     numbers: Tensor
 
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
@@ -116,7 +115,7 @@ class AlphaZeNet(Rise):
     def move_logits(
         self, embedding: AlphaZeEmbedding, inputs: AlphaZeInputs, moves: Moves
     ) -> Tensor:
-        """As of `Network`."""
+        """As of `MoveNetwork`."""
         row, source, target = (
             torch.from_numpy(x).to(embedding.moves.device)
             for x in (moves.row, moves.source, moves.target)

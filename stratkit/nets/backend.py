@@ -81,7 +81,7 @@ class Backend(Protocol):
         ...
 
     def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> Arrays:
-        """Policy and values, and `Network.move_logits`."""
+        """Policy and values, and `MoveNetwork.move_logits`."""
         ...
 
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:

@@ -17,7 +17,7 @@ from torch.nn.functional import one_hot, pad, relu
 
 from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
 from stratkit.engine.stratego import PIECE, TYPE, TYPES
-from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
+from stratkit.nets.network import MoveNetwork, Network, last_layer, on_cpu, value_layer
 from stratkit.nets.threads import ROWS
 from stratkit.nets.whole_moves import Moves
 
@@ -90,7 +90,7 @@ class DeploymentEmbedding(NamedTuple):
     play: Any
 
 
-class WithDeployment(Network):
+class WithDeployment(MoveNetwork):
     """`play`, a network of a board, but for the deployment, which `DeploymentNet` decides.
 
     `deploys_only`: it is known that all views are of the deployment, and `play` is spared them.
@@ -153,8 +153,9 @@ class WithDeployment(Network):
     def move_logits(
         self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, moves: Moves
     ) -> Tensor:
-        """As of `Network`."""
+        """As of `MoveNetwork`."""
         row = inputs.place.cpu().numpy()[moves.row] - len(inputs.rows[0])
+        assert isinstance(self.play, MoveNetwork)
         return self.play.move_logits(embedding.play, inputs.play, moves._replace(row=row))
 
     def value(self, embedding: DeploymentEmbedding, inputs: DeploymentInputs) -> Tensor:

@@ -32,7 +32,7 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.network import Network, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.network import MoveNetwork, last_layer, mask_indices, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock, through, through_without_graph
 from stratkit.nets.threads import ROWS, shares, side_by_side
 from stratkit.nets.whole_moves import Moves
@@ -87,11 +87,11 @@ class FromToEmbedding(NamedTuple):
 _NOTHING = FromToEmbedding(torch.empty(0), torch.empty(0))
 
 
-class FromTo(Network):
+class FromTo(MoveNetwork):
     """shape: (82, H, W) of the game's observation; actions are the H * W squares."""
 
     shape: tuple[int, int, int]
-    shares_positions = tells_moves = True
+    shares_positions = True
     same_for_all = True
 
     def __init__(self, shape: tuple[int, int, int], channels: int, blocks: int) -> None:
@@ -221,7 +221,7 @@ class FromTo(Network):
         return logits if on_cpu(legal) else logits.masked_fill(~legal.bool(), -torch.inf)
 
     def move_logits(self, embedding: FromToEmbedding, inputs: FromToInputs, moves: Moves) -> Tensor:
-        """As of `Network`."""
+        """As of `MoveNetwork`."""
         squares = embedding.squares
         row, source, target, met = (
             torch.from_numpy(x).to(squares.device)

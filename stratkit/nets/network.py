@@ -27,7 +27,7 @@ class Network(nn.Module, ABC):
 
     shape: tuple[int, ...]
     shares_positions = False  # whether views that differ by the selected piece are one to it
-    tells_moves = False  # whether it has `move_logits`
+    tells_moves = False  # whether it does what a `MoveNetwork` does
     same_for_all = False  # whether it computes the same on a GPU, whatever the observations hold
 
     @abstractmethod
@@ -59,11 +59,6 @@ class Network(nn.Module, ABC):
     def logits(self, embedding: Any, inputs: Any, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where `legal`, uint8 or bool [n, A], is 0."""
 
-    def move_logits(self, embedding: Any, inputs: Any, moves: Moves) -> Tensor:
-        """Logits float32 [k] of the destinations of whole moves, among those of a piece: by a
-        network that `tells_moves`, of inputs and an embedding of positions between plies."""
-        raise NotImplementedError
-
     @abstractmethod
     def value(self, embedding: Any, inputs: Any) -> Tensor:
         """Values float32 [n] for the acting side."""
@@ -74,6 +69,17 @@ class Network(nn.Module, ABC):
         inputs = self.prepare(packed)
         embedding = self.embed(inputs)
         return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
+
+
+class MoveNetwork(Network):
+    """A network that also tells whole moves, of one look at a position."""
+
+    tells_moves = True
+
+    @abstractmethod
+    def move_logits(self, embedding: Any, inputs: Any, moves: Moves) -> Tensor:
+        """Logits float32 [k] of the destinations of whole moves, among those of a piece, of inputs
+        and an embedding of positions between plies."""
 
 
 def last_layer(layer: nn.Module, x: Tensor) -> Tensor:

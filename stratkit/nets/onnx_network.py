@@ -437,7 +437,7 @@ class OnnxFromTo:
         return scores
 
     def move_logits(self, embedding: Embedding, views: Views, moves: Moves) -> Float32s:
-        """As of `Network`."""
+        """As of `MoveNetwork`."""
         square = embedding.rows[views.position][moves.row] * self.squares
         first = np.flatnonzero(np.diff(moves.piece, prepend=-1))
         return self._scores(
@@ -572,7 +572,7 @@ class OnnxMirrored:
         return logits
 
     def move_logits(self, embedding: Embedding | None, inputs: Seen, moves: Moves) -> Float32s:
-        """As of `Network`: of positions that all play."""
+        """As of `MoveNetwork`: of positions that all play."""
         assert embedding is not None and inputs.plays.all()
         mirrored = inputs.mirrored[moves.row]
         source, target = (

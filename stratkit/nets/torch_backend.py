@@ -12,7 +12,7 @@ from torch import Tensor
 
 from stratkit.arrays import Bytes, Float32s, Float64s
 from stratkit.nets.captured import Captured
-from stratkit.nets.network import Network, check_device, load_weights, place
+from stratkit.nets.network import MoveNetwork, Network, check_device, load_weights, place
 from stratkit.nets.policy import draw, softmax
 from stratkit.nets.whole_moves import Moves
 
@@ -95,6 +95,7 @@ class TorchBackend:
             inputs, embedding = self._embed(packed, None)
             policy = self._policy(embedding, inputs, allowed)
             values = self.network.value(embedding, inputs).float()
+            assert isinstance(self.network, MoveNetwork)
             return policy, values, self.network.move_logits(embedding, inputs, moves).float()
 
         return self._computed(heads, packed, legal)
