@@ -6,7 +6,8 @@
 # RUN begins as PLAYER plays, with a network as large as NET. One that is there already goes on with
 # its own settings: give POOL again, and in TRAIN only what is to change.
 # The learner and one self-play compute on the GPU. That self-play meets itself, in many games at a
-# time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL.
+# time, since a GPU takes as long for few. On each of the other cores a self-play meets the POOL, in
+# float32: there bfloat16 takes six times as long.
 # With BOOK, a file of setups, another self-play on the GPU begins from these, for play that
 # knows setups unlike its own: 1024 games at a time.
 # Ctrl-C ends all of it, and saves RUN. What else is wanted of train goes into TRAIN, and of every
@@ -41,7 +42,7 @@ play() { # PIPE and further words
     shift
     mkfifo "$pipe"
     # shellcheck disable=SC2086
-    selfplay --game "$game" --policy "$run" --follow --slice 64 --precision bf16 --max-ahead 8192 -q ${PLAY:-} "$@" >"$pipe" &
+    selfplay --game "$game" --policy "$run" --follow --slice 64 --max-ahead 8192 -q ${PLAY:-} "$@" >"$pipe" &
     actors="$actors $!"
 }
 play "$pipes/gpu" --device "$device" --threads 3 --slots "${SLOTS:-2048}"
