@@ -162,11 +162,15 @@ class GraphNet(Network):
 
     def _embed(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
         # Provinces come first meanwhile: their neighbours are then one product of matrices.
-        x: Tensor = self.entry(provinces.transpose(0, 1))
-        x = relu(x + self.moment(everywhere) + self.place)
+        x = relu(self._enter(provinces, everywhere))
         for block in self.blocks:
             x = block(x, self.near)
         return x.transpose(0, 1)
+
+    def _enter(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
+        """float32 [P, m, C]: what each province holds, before it hears others."""
+        x: Tensor = self.entry(provinces.transpose(0, 1)) + self.moment(everywhere) + self.place
+        return x
 
     def embed_after(self, inputs: GraphInputs, before: Any) -> tuple[Tensor, Any]:
         """The positions of the orders before are remembered."""
@@ -239,7 +243,8 @@ class GraphNet(Network):
 class GraphShares(GraphNet, ShareNetwork):
     """`GraphNet` whose value is that of one softmax over all powers. A power's logit comes from the
     provinces where it has units, and from those whose centres it owns: all powers have the same
-    weights, so that each learns from what the others may expect."""
+    weights, so that each learns from what the others may expect. And each province knows how many
+    centres the powers have that hold it, which no neighbour can tell."""
 
     def _add_critic(self, channels: int, moment: int) -> None:
         self.powers = self.everywhere - len(PHASES) - STAGES - len(VERBS) - COUNTERS
@@ -248,11 +253,20 @@ class GraphShares(GraphNet, ShareNetwork):
         self.critic_board = nn.Linear(channels + moment, HIDDEN)
         self.critic_orders = nn.Linear(HIDDEN, HIDDEN, bias=False)
         self.critic = value_layer(HIDDEN)
+        self.sizes = nn.Linear(self.powers, channels, bias=False)
+        self.holders = nn.Linear(2, channels, bias=False)
+
+    def _enter(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
+        units, owned, _ = self._held(provinces)
+        sizes = owned.sum(1, keepdim=True) * UNIT  # [m, 1, powers]
+        holders = torch.stack([(held * sizes).sum(2) for held in (units, owned)], 2)
+        of_powers: Tensor = self.holders(holders) + self.sizes(sizes)
+        return super()._enter(provinces, everywhere) + of_powers.transpose(0, 1)
 
     def shares(self, embedding: Tensor, inputs: GraphInputs) -> Tensor:
         """float32 [n, powers]: what each may expect of the whole, that acts first, the next one
         behind it; as `_own_orders` of the power that acts has it."""
-        units, owned, alive = self._held(inputs)
+        units, owned, alive = self._held(inputs.provinces)
         claims = relu(self.claim(embedding))  # [m, P, HIDDEN]
         by_units, by_centres = (held.transpose(1, 2) @ claims / 4 for held in (units, owned))
         board = self.critic_board(self._board(embedding, inputs))
@@ -267,10 +281,10 @@ class GraphShares(GraphNet, ShareNetwork):
         logits = logits.masked_fill(~alive[inputs.position], -torch.inf)
         return torch.softmax(logits, 1)
 
-    def _held(self, inputs: GraphInputs) -> tuple[Tensor, Tensor, Tensor]:
+    def _held(self, seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Where each power has a unit, and owns a centre: float32 [m, P, powers]; whether it has
-        any, bool [m, powers]."""
-        seen, n = inputs.provinces, self.powers
+        any, bool [m, powers]. `seen`: `GraphInputs.provinces`."""
+        n = self.powers
         begins = np.cumsum([UNIT_TYPES, n + COASTS + UNIT_TYPES, n])
         units, dislodged, owned = (seen[:, :, at : at + n] for at in begins.tolist())
         return units, owned, (units + dislodged + owned).sum(1) > 0
