@@ -76,7 +76,7 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "grad_norm": 1.0,
         "chunk": 16384,
     },
-    # For more than two powers, whose returns are shares of 1: a begun policy stays near its copy.
+    # Seven powers' returns are shares of 1, so eta is a quarter of that between two.
     "graph+shares": {
         "batch": 64,
         "lr": 1e-3,
