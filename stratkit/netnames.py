@@ -4,7 +4,8 @@
 `py:MODULE:CLASS` for a network of the user's own. Behind that of a board's network, `+deployment`
 adds one of its own for the deployment; `+mirrored` does too, and reflects the board where the own
 flag stands on the left. Behind that of an mlp, `+critic` gives the value layers of its own. Behind
-`tiny`, `small` and `paper`, `+eq6` shows public information as DeepNash's text has it.
+`graph`, `+shares` tells the values of all powers at once. Behind `tiny`, `small` and `paper`,
+`+eq6` shows public information as DeepNash's text has it.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -30,6 +31,7 @@ DEPLOYMENT = "+deployment"  # ends the name of a network with another one for th
 U_NETS = ("tiny", "small", "paper")  # DeepNash's
 EQUATION_6 = "+eq6"  # ends the name of one that is shown public information as the text has it
 CRITIC = "+critic"  # ends the name of an mlp whose value has layers of its own
+SHARES = "+shares"  # ends that of a graph whose value is one softmax over all powers
 MIRRORED = "+mirrored"  # ends that of such a network that reflects some views
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
@@ -94,6 +96,8 @@ def _plain_name(net: str) -> str:
     """Without what a kind of network has in two ways."""
     if net.startswith("mlp"):
         return net.removesuffix(CRITIC)
+    if net.startswith("graph"):
+        return net.removesuffix(SHARES)
     return net.removesuffix(EQUATION_6) if net.removesuffix(EQUATION_6) in U_NETS else net
 
 
@@ -128,8 +132,11 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
 
 def preset_of(net: str, presets: Container[str]) -> str:
     """The kind of network whose preset this one has: `fromto`, `rise`, `alphaze`, `graph`, and one
-    of the user's own, have that of `plain` where `presets` has none of theirs."""
+    of the user's own, have that of `plain` where `presets` has none of theirs, and `graph+shares`
+    that of `graph`."""
     kind = _plain_name(without_ending(net)).partition(":")[0]
+    if net.endswith(SHARES) and kind + SHARES in presets:
+        return kind + SHARES
     like_plain = kind in ("fromto", "rise", "alphaze", "graph", "py") and kind not in presets
     return "plain" if like_plain else kind
 

@@ -516,6 +516,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "graph_of": lambda: {"game": game_of("diplomacy:tiny")},
     "views_of": lambda: diplomacy_views(),
     "between_moves": lambda: diplomacy_views(),
+    "own_units": lambda: diplomacy_views(),
     "shares_of": lambda: diplomacy_views(),
     "DiplomacyMap.__init__": lambda: (DiplomacyMap, {"source": map_text("tiny")}),
     "DiplomacyMap.location": lambda: (tiny().location, {"province": 0, "unit": 0x80}),

@@ -151,7 +151,7 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
     """One table for each algorithm, or for several, in their order."""
     algorithm, entry = FIRST[place], ALGORITHMS[FIRST[place]]
     tables = re.findall(
-        r"^ +(plain +tiny +small +mlp +(?:graph +)?paper|pbs)\n(.*?)^\.fi",
+        r"^ +(plain +tiny +small +mlp +(?:graph +(?:graph\+shares +)?)?paper|pbs)\n(.*?)^\.fi",
         (ROOT / "man/train.1").read_text(),
         re.M | re.S,
     )

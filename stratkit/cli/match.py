@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -26,6 +27,9 @@ from stratkit.match import PLAYERS
 from stratkit.match.options import RULES, MatchOptions
 from stratkit.players.registry import help_table, words_of
 from stratkit.storage.streams import STDOUT
+
+# The matrices of rules of thumb are small: more threads would take longer, as in deploy-gen.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 PLAYER = Text(*words_of(PLAYERS))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
@@ -31,6 +32,9 @@ from stratkit.storage.streams import (
 if TYPE_CHECKING:
     from stratkit.play.actor import Actor
     from stratkit.storage.episodes import Episodes
+
+# The matrices of rules of thumb are small: more threads would take longer, as in deploy-gen.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @click.command(cls=Tool, short_help="Play games of a policy against itself.")

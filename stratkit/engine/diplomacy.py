@@ -87,6 +87,18 @@ def between_moves(game: Game, observations: Bytes) -> Bools:
 
 
 @checked
+def own_units(game: Game, observations: Bytes) -> Int64s:
+    """How many units the acting powers have, int64 [n]; of another game none."""
+    fitting("observations", observations, (None, game.observation_bytes))
+    if not game.name.startswith("diplomacy:"):
+        return np.zeros(len(observations), np.int64)
+    view = views_of(game, observations)
+    both = [view["position"][name] for name in ("unit", "dislodged")]
+    own = [(unit > 0) & (unit & POWER == view["power"][:, None]) for unit in both]
+    return np.asarray(sum(some.sum(1) for some in own), np.int64)
+
+
+@checked
 def shares_of(game: Game, observations: Bytes) -> Float64s:
     """What each power would get if the game ended now, by squares of centres: float64 [n, P]. In
     other games nothing."""

@@ -76,6 +76,21 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "grad_norm": 1.0,
         "chunk": 16384,
     },
+    # Seven powers' returns are shares of 1, so eta is a quarter of that between two.
+    "graph+shares": {
+        "batch": 64,
+        "lr": 1e-3,
+        "lr_power": 0.25,
+        "b1": 0.9,
+        "anneal_after": 1000,
+        "eta": 5e-4,
+        "advantage_lambda": 0.97,
+        "value_lambda": 0.97,
+        "value_weight": 0.5,
+        "average_rate": 0.01,
+        "grad_norm": 1.0,
+        "chunk": 16384,
+    },
     "mlp": {
         "batch": 1024,
         "lr": 1e-2,
@@ -114,5 +129,14 @@ ALPHAZE_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "tiny": {**_ALPHAZE_SMALL, "lr": 1e-3},
     "small": {"batch": 64, "lr": 5e-4, "b1": 0.9, "chunk": 2048},
     "paper": {"lr": 2e-4, "b1": 0.9},
+    # Of imitation of the rules of Diplomacy: a game of seven powers is 1,500 actions.
+    "graph": {
+        "batch": 8,
+        "lr": 2e-3,
+        "b1": 0.9,
+        "average_rate": 0.01,
+        "grad_norm": 1.0,
+        "chunk": 16384,
+    },
     "mlp": {"batch": 64, "lr": 3e-3, "b1": 0.9, "average_rate": 0.01, "chunk": 1 << 20},
 }

@@ -90,7 +90,11 @@ class Backend(Protocol):
 
 
 class DeviceBackend(Backend, Protocol):
-    """A backend whose policies may stay on a device: torch's."""
+    """A backend whose policies may stay on a device, and that computes any network: torch's."""
+
+    def shares(self, packed: Bytes, memory: Memory | None) -> Arrays:
+        """`ShareNetwork.shares`."""
+        ...
 
     def draw(
         self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool

@@ -14,6 +14,7 @@ from stratkit.netnames import (
     CRITIC,
     EQUATION_6,
     MIRRORED,
+    SHARES,
     channels_and_blocks,
     check_net,
     has_deployment,
@@ -24,7 +25,7 @@ from stratkit.netnames import (
 from stratkit.nets.alphaze import AlphaZeNet
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
-from stratkit.nets.graph import GraphNet
+from stratkit.nets.graph import GraphNet, GraphShares
 from stratkit.nets.mirrored import Mirrored
 from stratkit.nets.mlp import MLP
 from stratkit.nets.network import Network
@@ -87,7 +88,8 @@ def _build(net: str, game: Game) -> Network:
         graph = graph_of(game)
         if not graph:
             raise InputError("this network is for Diplomacy, whose maps are graphs", text=net)
-        return GraphNet(shape, graph, *channels_and_blocks(net))
+        of_graph = GraphShares if net.endswith(SHARES) else GraphNet
+        return of_graph(shape, graph, *channels_and_blocks(net.removesuffix(SHARES)))
     if len(shape) == 1 and sizes:
         return MLP(shape, actions, sizes, net.endswith(CRITIC))
     if len(shape) == 3 and not sizes:

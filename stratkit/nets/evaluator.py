@@ -201,6 +201,23 @@ class Evaluator:
         priors, values = (np.concatenate(chunks) for chunks in zip(*parts, strict=True))
         return priors, values
 
+    @property
+    def tells_shares(self) -> bool:
+        """Whether it can tell `shares`."""
+        return bool(getattr(self.network, "tells_shares", False))
+
+    def shares(self, observations: Bytes) -> Float32s:
+        """float32 [n, P], which sum to 1: what the acting player may expect, and those who follow
+        it, from one look at each different view."""
+        backend = cast(DeviceBackend, self.backend)
+        first, each = distinct_views(observations, np.zeros((len(observations), 1), np.uint8))
+
+        def shares(packed: Bytes) -> Arrays:
+            return backend.shares(packed, self._kept(()))
+
+        found: Float32s = self._in_parts(shares, observations[first])[0]
+        return found[each]
+
     def draw(
         self,
         observations: Bytes,

@@ -10,6 +10,9 @@ vectors.
 An order is up to three actions. Each location is compared with what is asked, by additive attention
 (Bahdanau et al. 2015), in the light of the own orders so far. Its own comparison gives a legal
 location's logit, the sum of all beside the unit those of the verbs.
+
+`GraphShares` tells of all powers at once what they may expect: one softmax, as in the encoders of
+DipNet and SearchBot (Gray et al. 2021), which begins with the shares of squares.
 """
 
 from __future__ import annotations
@@ -22,14 +25,23 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot, relu
 
 from stratkit.engine import distinct_views
-from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, VERBS, VIEW, Graph
+from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, PHASES, VERBS, VIEW, Graph
 from stratkit.errors import InputError
-from stratkit.nets.network import Network, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.network import (
+    Network,
+    ShareNetwork,
+    last_layer,
+    mask_indices,
+    on_cpu,
+    value_layer,
+)
 from stratkit.nets.threads import ROWS
 
 HIDDEN = 32  # of a location and what it is compared with
 COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit
 STAGES = ASK_WHITHER + 1
+UNIT_TYPES, COASTS = 2, 4
+NO_CENTRE = 0.25  # what units without one count as
 # The features of a province end with what is asked there, the own orders, and those of the phase
 # before (cengine/diplomacy/seen.c).
 QUERY_FEATURES, ORDERS = 2, len(VERBS) + 2
@@ -95,7 +107,11 @@ class GraphNet(Network):
         for weight in (*self.verb.parameters(), self.policy.weight):
             nn.init.zeros_(weight)  # play begins uniform
         self.ordered = nn.Linear(channels + ORDERS + 1, HIDDEN)
-        self.critic = nn.Sequential(
+        self._add_critic(channels, moment)
+
+    def _add_critic(self, channels: int, moment: int) -> None:
+        """What is the value's alone. `moment`: how many features are of no province."""
+        self.critic: nn.Module = nn.Sequential(
             nn.Linear(channels + moment + HIDDEN, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
         )
 
@@ -146,11 +162,15 @@ class GraphNet(Network):
 
     def _embed(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
         # Provinces come first meanwhile: their neighbours are then one product of matrices.
-        x: Tensor = self.entry(provinces.transpose(0, 1))
-        x = relu(x + self.moment(everywhere) + self.place)
+        x = relu(self._enter(provinces, everywhere))
         for block in self.blocks:
             x = block(x, self.near)
         return x.transpose(0, 1)
+
+    def _enter(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
+        """float32 [P, m, C]: what each province holds, before it hears others."""
+        x: Tensor = self.entry(provinces.transpose(0, 1)) + self.moment(everywhere) + self.place
+        return x
 
     def embed_after(self, inputs: GraphInputs, before: Any) -> tuple[Tensor, Any]:
         """The positions of the orders before are remembered."""
@@ -200,16 +220,79 @@ class GraphNet(Network):
         """Values float32 [n] for the acting side: from sums over the map, and over the provinces
         with which the own orders so far have to do. So the value tells what an order is worth
         before the phase is carried out."""
+        board = self._board(embedding, inputs)[inputs.position]
+        ordered = self._own_orders(embedding, inputs)
+        return last_layer(self.critic, torch.cat([board, ordered], 1))[:, 0]
+
+    def _board(self, embedding: Tensor, inputs: GraphInputs) -> Tensor:
+        """float32 [m, ...]: all provinces together, and what is of none."""
+        board = embedding.sum(1) / len(self.near) ** 0.5
+        return torch.cat([board, inputs.everywhere], 1)
+
+    def _own_orders(self, embedding: Tensor, inputs: GraphInputs) -> Tensor:
+        """float32 [n, HIDDEN]: the provinces with which the own orders so far have to do."""
         position, orders = inputs.position, inputs.orders
         ours = inputs.provinces[:, :, OURS][position] * orders[:, :, -1]
         concerned = orders[:, :, 1:ORDERS].amax(2) + ours > 0
         row, province = mask_indices(concerned)
         hidden = torch.cat([embedding[position[row], province], orders[row, province]], 1)
         hidden = relu(self.ordered(hidden)) / 4 * concerned[row, province, None]
-        ordered = hidden.new_zeros(len(orders), HIDDEN).index_add(0, row, hidden)
-        board = embedding.sum(1) / len(self.near) ** 0.5
-        board = torch.cat([board, inputs.everywhere], 1)[position]
-        return last_layer(self.critic, torch.cat([board, ordered], 1))[:, 0]
+        return hidden.new_zeros(len(orders), HIDDEN).index_add(0, row, hidden)
+
+
+class GraphShares(GraphNet, ShareNetwork):
+    """`GraphNet` whose value is that of one softmax over all powers. A power's logit comes from the
+    provinces where it has units, and from those whose centres it owns: all powers have the same
+    weights, so that each learns from what the others may expect. And each province knows how many
+    centres the powers have that hold it, which no neighbour can tell."""
+
+    def _add_critic(self, channels: int, moment: int) -> None:
+        self.powers = self.everywhere - len(PHASES) - STAGES - len(VERBS) - COUNTERS
+        self.claim = nn.Linear(channels, HIDDEN)
+        self.holds = nn.Linear(2 * HIDDEN, HIDDEN, bias=False)
+        self.critic_board = nn.Linear(channels + moment, HIDDEN)
+        self.critic_orders = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.critic = value_layer(HIDDEN)
+        self.sizes = nn.Linear(self.powers, channels, bias=False)
+        self.holders = nn.Linear(2, channels, bias=False)
+
+    def _enter(self, provinces: Tensor, everywhere: Tensor) -> Tensor:
+        units, owned, _ = self._held(provinces)
+        sizes = owned.sum(1, keepdim=True) * UNIT  # [m, 1, powers]
+        holders = torch.stack([(held * sizes).sum(2) for held in (units, owned)], 2)
+        of_powers: Tensor = self.holders(holders) + self.sizes(sizes)
+        return super()._enter(provinces, everywhere) + of_powers.transpose(0, 1)
+
+    def shares(self, embedding: Tensor, inputs: GraphInputs) -> Tensor:
+        """float32 [n, powers]: what each may expect of the whole, that acts first, the next one
+        behind it; as `_own_orders` of the power that acts has it."""
+        units, owned, alive = self._held(inputs.provinces)
+        claims = relu(self.claim(embedding))  # [m, P, HIDDEN]
+        by_units, by_centres = (held.transpose(1, 2) @ claims / 4 for held in (units, owned))
+        board = self.critic_board(self._board(embedding, inputs))
+        of_powers = self.holds(torch.cat([by_units, by_centres], 2)) + board[:, None]
+        of_powers = of_powers[inputs.position]
+        own = self.critic_orders(self._own_orders(embedding, inputs))
+        first = torch.zeros(self.powers, 1, device=own.device)
+        first[0] = 1
+        hidden = relu(of_powers + own[:, None] * first)
+        squares = 2 * owned.sum(1).clamp_min(NO_CENTRE).log()
+        logits = last_layer(self.critic, hidden)[:, :, 0] + squares[inputs.position]
+        logits = logits.masked_fill(~alive[inputs.position], -torch.inf)
+        return torch.softmax(logits, 1)
+
+    def _held(self, seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Where each power has a unit, and owns a centre: float32 [m, P, powers]; whether it has
+        any, bool [m, powers]. `seen`: `GraphInputs.provinces`."""
+        n = self.powers
+        begins = np.cumsum([UNIT_TYPES, n + COASTS + UNIT_TYPES, n])
+        units, dislodged, owned = (seen[:, :, at : at + n] for at in begins.tolist())
+        return units, owned, (units + dislodged + owned).sum(1) > 0
+
+    def value(self, embedding: Tensor, inputs: GraphInputs) -> Tensor:
+        """The own share; of two powers the difference, which is the game's return."""
+        shares = self.shares(embedding, inputs)
+        return shares[:, 0] - shares[:, 1] if self.powers == 2 else shares[:, 0]
 
 
 class GraphBlock(nn.Module):

@@ -28,6 +28,7 @@ class Network(nn.Module, ABC):
     shape: tuple[int, ...]
     shares_positions = False  # whether views that differ by the selected piece are one to it
     tells_moves = False  # whether it does what a `MoveNetwork` does
+    tells_shares = False  # whether it does what a `ShareNetwork` does
     same_for_all = False  # whether it computes the same on a GPU, whatever the observations hold
 
     @abstractmethod
@@ -80,6 +81,16 @@ class MoveNetwork(Network):
     def move_logits(self, embedding: Any, inputs: Any, moves: Moves) -> Tensor:
         """Logits float32 [k] of the destinations of whole moves, among those of a piece, of inputs
         and an embedding of positions between plies."""
+
+
+class ShareNetwork(Network):
+    """A network that also tells what all players may expect, of one look at a position."""
+
+    tells_shares = True
+
+    @abstractmethod
+    def shares(self, embedding: Any, inputs: Any) -> Tensor:
+        """float32 [n, P], which sum to 1: the acting player's, and those of who follows it."""
 
 
 def last_layer(layer: nn.Module, x: Tensor) -> Tensor:

@@ -22,6 +22,17 @@ def at_temperature(pi: Float32s, temperature: float) -> Float32s:
     return np.asarray(powers / np.maximum(powers.sum(1, keepdims=True), 1))
 
 
+def nucleus(pi: Float32s, top_p: float) -> Float32s:
+    """Of each row of pi, float32 [n, A], the most probable actions that together have at least
+    `top_p`, renormalised: the one that reaches it is the last."""
+    order = np.argsort(-pi, axis=1, kind="stable")
+    sorted_ = np.take_along_axis(pi, order, 1)
+    kept = sorted_.cumsum(1) - sorted_ < np.float32(top_p)
+    out = np.zeros_like(pi)
+    np.put_along_axis(out, order, np.where(kept, sorted_, 0), 1)
+    return _divided(out, out.sum(1, keepdims=True))
+
+
 def process(
     pi: Float32s, threshold: float = 0.0, quanta: int = 0, ties: Float32s | None = None
 ) -> Float32s:

@@ -12,7 +12,14 @@ from torch import Tensor
 
 from stratkit.arrays import Bytes, Float32s, Float64s
 from stratkit.nets.captured import Captured
-from stratkit.nets.network import MoveNetwork, Network, check_device, load_weights, place
+from stratkit.nets.network import (
+    MoveNetwork,
+    Network,
+    ShareNetwork,
+    check_device,
+    load_weights,
+    place,
+)
 from stratkit.nets.policy import draw, softmax
 from stratkit.nets.whole_moves import Moves
 
@@ -87,6 +94,16 @@ class TorchBackend:
             return (self.network.value(embedding, inputs).float(),)
 
         return self._computed(head, packed, *([] if pub is None else [pub]))
+
+    def shares(self, packed: Bytes, memory: Memory | None) -> Arrays:
+        """`DeviceBackend.shares`."""
+
+        def head(packed: Tensor) -> tuple[Tensor]:
+            inputs, embedding = self._embed(packed, memory)
+            assert isinstance(self.network, ShareNetwork)
+            return (self.network.shares(embedding, inputs).float(),)
+
+        return self._computed(head, packed)
 
     def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> Arrays:
         """`Backend.moves`."""

@@ -15,7 +15,7 @@ from stratkit.play import MAX_SLOTS
 from stratkit.play.acting import acting_policy
 from stratkit.play.finished import Finished, in_order
 from stratkit.play.opponents import ByScore, Turns
-from stratkit.play.options import HEURISTIC, ITSELF, SelfplayOptions
+from stratkit.play.options import ITSELF, RULES, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
 from stratkit.play.table import Table
@@ -57,7 +57,7 @@ class Actor:
             from stratkit.play.follower import Follower
 
             self.follower = Follower(options.policy, self.game, options.actors)
-        elif options.by_network or options.actors or options.policy == HEURISTIC:
+        elif options.by_network or options.actors or options.policy in RULES:
             self._open_policy()
         self.opponents = self._open_opponents()
 
@@ -140,9 +140,9 @@ class Actor:
     @property
     def _post(self) -> str:
         """How the policy is played, in the words of the header."""
-        keys = self.options.actors
-        if self.options.policy == HEURISTIC:
-            return f"{keys},{HEURISTIC}" if keys else HEURISTIC
+        keys, policy = self.options.actors, self.options.policy
+        if policy in RULES:
+            return f"{keys},{policy}" if keys else policy
         return keys or ("published" if self.follower else "none")
 
     @property

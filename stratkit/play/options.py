@@ -10,10 +10,11 @@ from stratkit.declared import MAX_THREADS, REQUIRED, Kind, one_of, usage, whole
 from stratkit.errors import UsageError
 from stratkit.models.shipped import SHIPPED
 from stratkit.play import MAX_SLOTS
-from stratkit.players.registry import NETWORK, kind_of, parse_keys
+from stratkit.players.registry import HEURISTIC, NETWORK, kind_of, parse_keys
 from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
 
-RANDOM, HEURISTIC = "random", "heuristic"  # the policies that are no networks
+RANDOM = "random"
+RULES = HEURISTIC.words  # with it, the policies that are no networks
 ITSELF = "itself"  # among the opponents: the policy
 
 
@@ -42,8 +43,8 @@ class SelfplayOptions:
     )
     policy: str = usage(
         "--policy P",
-        "random, heuristic, a player that comes with stratkit, a checkpoint or a RUN, whose online "
-        "network plays (default: random).",
+        "random, heuristic, dumbbot, a player that comes with stratkit, a checkpoint or a RUN, "
+        "whose online network plays (default: random).",
         default="random",
     )
     search: str | None = usage(
@@ -128,7 +129,7 @@ class SelfplayOptions:
     @property
     def by_network(self) -> bool:
         """Whether a network plays."""
-        return self.policy not in (RANDOM, HEURISTIC)
+        return self.policy not in (RANDOM, *RULES)
 
     @property
     def to_folder(self) -> bool:
@@ -194,7 +195,7 @@ class SelfplayOptions:
     def _check_search(self) -> None:
         """What else is asked for must mean something for examples."""
         at_default = {
-            "--policy heuristic": self.policy != HEURISTIC,
+            f"--policy {self.policy}": self.policy not in RULES,
             "--actors": self.actors is None,
             "--opponent": not self.opponents,
             "--setups": self.setups is None,

@@ -38,7 +38,24 @@ STRONG: Preset = {
     "time": "1",
 }
 
-SEARCH_PRESETS: Mapping[str, Preset] = {"ataraxos": ATARAXOS, "alphaze": ALPHAZE}
+# Gray et al. 2021, live games.
+SEARCHBOT: Preset = {
+    "search": "rm",
+    "candidates": "50",
+    "per-unit": "3.5",
+    "samples": "1024",
+    "iterations": "256",
+    "depth": "2",
+    "rollout-temperature": ".75",
+    "top-p": ".95",
+    "play": "final",
+}
+
+SEARCH_PRESETS: Mapping[str, Preset] = {
+    "ataraxos": ATARAXOS,
+    "alphaze": ALPHAZE,
+    "searchbot": SEARCHBOT,
+}
 NETWORK_PRESETS: Mapping[str, Preset] = {
     "deepnash": DEEPNASH,
     "fast": FAST,

@@ -9,6 +9,7 @@ import numpy as np
 
 from stratkit.arrays import Bytes, Int32s, Int64s
 from stratkit.arrays import Float32s as Floats
+from stratkit.nets.numpy_policy import at_temperature, nucleus
 
 MOST_BYTES = 2**26  # of the policies that a search remembers
 
@@ -54,10 +55,50 @@ def with_moves(blueprint: Blueprint, actions: int) -> MoveBlueprint | None:
     return cast(MoveBlueprint, blueprint) if tells else None
 
 
+class ShareBlueprint(Blueprint, Protocol):
+    """A blueprint that may tell what all players may expect at once."""
+
+    @property
+    def tells_shares(self) -> bool:
+        """Whether it can: that may depend on its network."""
+        ...
+
+    def shares(self, observations: Bytes) -> Floats:
+        """float32 [n, P], which sum to 1: the acting player's, and those of who follows it."""
+        ...
+
+
+def with_shares(blueprint: Blueprint) -> ShareBlueprint | None:
+    """The blueprint, if it tells what all players may expect."""
+    tells = getattr(blueprint, "tells_shares", False)
+    return cast(ShareBlueprint, blueprint) if tells else None
+
+
 def by_threads(blueprint: Blueprint) -> bool:
     """Whether several threads may ask a blueprint at a time, each for other views: then these
     have the same policies and values to the last bit, or depend on time anyway."""
     return getattr(blueprint, "by_threads", False)
+
+
+class Sharpened:
+    """A blueprint that plays at a temperature, and of each policy the most probable actions alone
+    that together have at least `top_p` of it (nucleus sampling, Holtzman et al. 2020). Values are
+    the blueprint's."""
+
+    def __init__(self, blueprint: Blueprint, temperature: float, top_p: float) -> None:
+        self.blueprint, self.temperature, self.top_p = blueprint, temperature, top_p
+        self.values = blueprint.values
+        telling = with_shares(blueprint)
+        self.tells_shares = telling is not None
+        if telling is not None:
+            self.shares = telling.shares
+
+    def evaluate_distinct(
+        self, observations: Bytes, legal: Bytes, values: bool = False
+    ) -> tuple[Floats, Floats | None]:
+        """As the blueprint."""
+        policy, expected = self.blueprint.evaluate_distinct(observations, legal, values)
+        return nucleus(at_temperature(policy, self.temperature), self.top_p), expected
 
 
 def remembered(blueprint: Blueprint) -> Blueprint:

@@ -12,6 +12,7 @@ a blueprint that does not answer is a best response by rollouts, not an equilibr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import Batch, sample, uniform
+from stratkit.engine.diplomacy import own_units
 from stratkit.engine.random_streams import Stream
 from stratkit.search.blueprint import Blueprint
 from stratkit.search.regret_matching import (
@@ -53,11 +55,16 @@ class Candidates:
 
 
 def candidates(
-    root: Batch, blueprint: Blueprint, samples: int, max_candidates: int, seed: int
+    root: Batch,
+    blueprint: Blueprint,
+    samples: int,
+    max_candidates: int,
+    seed: int,
+    per_unit: float = 0.0,
 ) -> list[Candidates]:
     """For each player who acts in the turn of `root`, a batch of one row, in their order: of
     `samples` whole actions that the blueprint draws, at most `max_candidates`, those of highest
-    joint probability.
+    joint probability. Unless it is 0, they are no more than `per_unit` for each unit, either.
 
     `ValueError`: the row is in no simultaneous turn.
     """
@@ -68,7 +75,11 @@ def candidates(
     now = Batch.gathered([(root, [0])])
     while now.turns()[0] == turn:
         drawn = _sampled(now, blueprint, samples, seed, len(out))
-        some = _most_probable(*drawn, max_candidates, int(now.actors()[0]))
+        most = max_candidates
+        if per_unit:
+            units = int(own_units(now.game, now.observe())[0])
+            most = max(1, min(most, math.ceil(per_unit * units)))
+        some = _most_probable(*drawn, most, int(now.actors()[0]))
         for action in some.actions[0]:  # the others are not shown which
             now.apply(np.array([action], np.int32))
         out.append(some)

@@ -17,10 +17,10 @@ import numpy as np
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Batch
 from stratkit.engine.diplomacy import shares_of
-from stratkit.search.blueprint import Blueprint
+from stratkit.search.blueprint import Blueprint, with_shares
 from stratkit.search.equilibrium import ROWS, Candidates
 from stratkit.search.regret_matching import AVERAGE, RegretMatching, Utilities
-from stratkit.search.rollouts import play_on
+from stratkit.search.rollouts import play_to_moves
 
 # The paper's program: after so many iterations a player none of whose actions has been worth more
 # than this plays the blueprint: all others are alike to it.
@@ -33,13 +33,13 @@ class JointCells:
     returns. All joint actions have the same random numbers.
 
         rollouts        games of each joint action
-        plies           that the blueprint plays on, and to the next turn of moves
+        depth           phases of moves that the blueprint plays, and to the next one
         largest_return  no value lies beyond it
     """
 
     blueprint: Blueprint
     rollouts: int
-    plies: int
+    depth: int
     largest_return: float = np.inf
 
     def values(
@@ -66,25 +66,41 @@ class JointCells:
             for column in some.actions[chosen].T:
                 batch.apply(np.ascontiguousarray(column))
         keys = part % self.rollouts
-        play_on(batch, self.blueprint, self.plies, seed, keys, plies=True, to_moves=True)
+        play_to_moves(batch, self.blueprint, self.depth, seed, keys)
         return values_of_all(batch, self.blueprint, self.largest_return)
 
 
 def values_of_all(batch: Batch, blueprint: Blueprint, largest_return: float = np.inf) -> Float64s:
-    """What each player may expect, float64 [n, P], where turns begin: the return, or, as each sees
-    it when its time comes to choose, the blueprint's value. A player who chooses nothing in this
-    turn has what it would get if the game ended now: in Diplomacy a share of its centres, and
-    nothing if it is out."""
+    """What each player may expect, float64 [n, P], where turns begin: the return, or what the
+    blueprint says. In Diplomacy these are shares of the squares, which sum to 1."""
     out = batch.returns().astype(np.float64)
-    running = np.flatnonzero(batch.actors() >= 0)
-    out[running] = shares_of(batch.game, batch.observe()[running])
-    now = Batch.gathered([(batch, np.arange(batch.size))])
+    actors = batch.actors()
+    running = np.flatnonzero(actors >= 0)
+    if not len(running):
+        return out
+    telling, players = with_shares(blueprint), batch.game.players
+    if telling is not None:
+        seat = (np.arange(players) - actors[running, None]) % players  # as who acts counts them
+        shares = telling.shares(batch.observe()[running])
+        out[running] = np.take_along_axis(shares, seat, 1)
+        return out if players > 2 else out - out[:, ::-1] * (actors >= 0)[:, None]
+    now = Batch.gathered([(batch, running)])
+    out[running] = _asked(now, blueprint, largest_return)
+    return out
+
+
+def _asked(now: Batch, blueprint: Blueprint, largest_return: float) -> Float64s:
+    """The blueprint's value of each player, float64 [n, P], as it sees it when its time comes to
+    choose. Who chooses nothing in this turn has what it would get if the game ended now: in
+    Diplomacy a share of the squares of centres, and nothing if it is out."""
+    out = shares_of(now.game, now.observe())
+    sums_to_one = now.game.players > 2 and out.any()
     turns, valued = now.turns(), np.zeros(out.shape, bool)
     while True:
         actors = now.actors()
         rows = np.flatnonzero((actors >= 0) & (now.turns() == turns))
         if not len(rows):
-            return out
+            break
         new = rows[~valued[rows, actors[rows]]]
         if len(new):
             values = blueprint.values(now.observe()[new])
@@ -93,6 +109,11 @@ def values_of_all(batch: Batch, blueprint: Blueprint, largest_return: float = np
         any_ = np.full(now.size, -1, np.int32)  # the others are not shown which
         any_[rows] = now.legal()[rows].argmax(1)
         now.apply(any_)
+    if sums_to_one:
+        out = np.maximum(out, 0)
+        total = out.sum(1, keepdims=True)
+        out = np.divide(out, total, out=np.full_like(out, 1 / out.shape[1]), where=total > 0)
+    return out
 
 
 def solve_joint(

@@ -76,32 +76,60 @@ def play_on(
     seed: int,
     keys: npt.NDArray[np.int64],
     plies: bool = False,
-    to_moves: bool = False,
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
     """Plays `actions` more actions in every row, unless the game ends before. Who acts then, int8
     [n], and what they see, uint8 [n, observation_bytes].
 
     The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
     rows with equal keys have common random numbers. Chance does not count as an action. With
-    `plies` so many plies are played instead. With `to_moves` rows go on from there until the next
-    turn asks everybody who can move: in Diplomacy retreats and adjustments, which ask some powers
-    only, are played, too (Gray et al. 2021). One call of the blueprint serves all rows.
+    `plies` so many plies are played instead. One call of the blueprint serves all rows.
     """
+    played, begun = np.zeros(batch.size, np.int64), batch.plies()
+
+    def is_open(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        done = batch.plies() - begun if plies else played
+        is_short = np.asarray(done < actions)
+        played[is_short & (batch.actors() >= 0)] += 1
+        return is_short
+
+    return _play_while(is_open, batch, blueprint, seed, keys)
+
+
+def play_to_moves(
+    batch: Batch, blueprint: Blueprint, phases: int, seed: int, keys: npt.NDArray[np.int64]
+) -> None:
+    """Plays so many phases of moves in every row, and to where the next one begins, as the rollouts
+    of SearchBot do (Gray et al. 2021): all powers that live choose there. Retreats and adjustments,
+    which ask some powers only, are played on the way and do not count. In other games every turn
+    is one of moves. Draws as in `play_on`."""
+    done, turn = np.zeros(batch.size, np.int64), batch.turns()
+    moves = np.zeros(batch.size, bool)
+
+    def is_open(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        now = batch.turns()
+        np.add(done, moves & (now != turn), out=done, casting="unsafe")
+        turn[:], moves[:] = now, ~between_moves(batch.game, packed)
+        return (done < phases) | ~moves
+
+    _play_while(is_open, batch, blueprint, seed, keys)
+
+
+def _play_while(
+    is_open: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]],
+    batch: Batch,
+    blueprint: Blueprint,
+    seed: int,
+    keys: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
+    """Plays the rows that are open, bool [n] by what is seen, which is asked before each action."""
     game, n = batch.game, batch.size
-    left = np.full(n, actions)
-    begun = batch.plies() if plies else None
     actors = np.empty(n, np.int8)
     legal = np.empty((n, game.actions), np.uint8)
     packed = np.empty((n, game.observation_bytes), np.uint8)
     number = 0
     while True:
         batch.view(actors, legal, packed)
-        if begun is not None:
-            left = actions - (batch.plies() - begun)
-        open_ = left > 0
-        if to_moves:
-            open_ |= between_moves(game, packed)
-        rows = np.flatnonzero((actors >= 0) & open_)
+        rows = np.flatnonzero((actors >= 0) & is_open(packed))
         if not len(rows) and not (actors == CHANCE).any():
             break
         numbers = np.full(n, number, np.int32)
@@ -112,7 +140,6 @@ def play_on(
             policy = blueprint.evaluate_distinct(seen, may)[0]
             drawn = sample(policy, may, seed, keys[rows], numbers[rows], Stream.ROLLOUTS)
             chosen[rows] = drawn[0]
-            left[rows] -= 1
         batch.apply(chosen)
         number += 1
     return actors, packed

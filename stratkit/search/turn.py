@@ -16,7 +16,7 @@ import numpy as np
 
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import Batch
-from stratkit.search.blueprint import Blueprint
+from stratkit.search.blueprint import Blueprint, Sharpened
 from stratkit.search.decision import Root, SearchResult
 from stratkit.search.equilibrium import (
     NOTHING,
@@ -41,21 +41,26 @@ class TurnSearch:
     and on what is public.
 
         max_candidates  of each player
+        per_unit        of these for each of its units; 0: whatever its units
         samples         draws from which these are taken
         iterations      of regret matching
         games           rollouts of each joint action
-        depth           plies of a rollout
+        depth           plies of a rollout; of more than two players turns, phases of moves in
+                        Diplomacy
         play            the average policies, or the final ones
         largest_return  no value lies beyond it
+        sharpness       temperature and top-p of the blueprint in rollouts
     """
 
     max_candidates: int
+    per_unit: float
     samples: int
     iterations: int
     games: int
     depth: int
     play: str = AVERAGE
     largest_return: float = np.inf
+    sharpness: tuple[float, float] = (1.0, 1.0)
     _solved: OrderedDict[bytes, Solved] = field(default_factory=OrderedDict)
 
     def __call__(
@@ -87,7 +92,10 @@ class TurnSearch:
         return self._solved[key]
 
     def _solve(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
-        some = candidates(begun, blueprint, self.samples, self.max_candidates, seed)
+        limits = self.samples, self.max_candidates, seed, self.per_unit
+        some = candidates(begun, blueprint, *limits)
+        if self.sharpness != (1, 1):
+            blueprint = Sharpened(blueprint, *self.sharpness)
         of = self._between_two if begun.game.players == 2 else self._among_all
         mixed, worth = of(begun, some, blueprint, seed)
         weights: dict[tuple[int, bytes], Weights] = {}

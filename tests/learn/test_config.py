@@ -170,9 +170,11 @@ def test_help_tells_the_defaults() -> None:
     assert "default" not in help_of("seed")
     assert "unit of returns (default: 0.05; plain 0.1" in help_of("eta")
     assert "(mmd: uniform; nashpg: copy:40)" in help_of("magnet")
-    assert "; mmd: 0; graph 0.25, mlp 1)" in help_of("lr_power")
+    assert "; mmd: 0; graph 0.25, graph+shares 0.25, mlp 1)" in help_of("lr_power")
     assert help_of("rho").endswith("(rnad, mmd: inf)")
-    assert help_of("value_weight").endswith("(mmd: 1; graph 0.5; ppo, nashpg: 0.5; alphaze: 1)")
+    assert help_of("value_weight").endswith(
+        "(mmd: 1; graph 0.5, graph+shares 0.5; ppo, nashpg: 0.5; alphaze: 1)"
+    )
     assert help_of("eta_floor").endswith("(mmd: 0; plain 0.01, tiny 0.01)")
     assert help_of("halve").endswith("(rebel: none)")
     assert help_of("actors").startswith("rnad: self-play plays the raw or the processed policy (")

@@ -13,10 +13,10 @@ from nets.random_play import views_of_games
 from running import run
 from stratkit import load
 from stratkit.engine import Game
-from stratkit.engine.diplomacy import VERBS, Graph, graph_of, map_of
+from stratkit.engine.diplomacy import VERBS, Graph, graph_of, map_of, views_of
 from stratkit.errors import InputError
 from stratkit.nets import Network, build
-from stratkit.nets.graph import GraphInputs, GraphNet
+from stratkit.nets.graph import GraphInputs, GraphNet, GraphShares
 
 FVA = Game("diplomacy:fva")
 
@@ -56,6 +56,29 @@ def test_shapes_and_legality(name: str) -> None:
     assert logits.shape == legal.shape and value.shape == (len(packed),)
     assert torch.equal(torch.isfinite(logits), legal.bool())
     assert not value.any() and not logits[legal.bool()].any()  # play begins uniform
+
+
+@pytest.mark.parametrize("name", ["standard", "fva"])
+def test_shares_sum_to_one_and_begin_with_squares(name: str) -> None:
+    """Those of the power that acts come first; what is learned moves them."""
+    game = Game(f"diplomacy:{name}")
+    packed, _ = views(game, longest=400)
+    net, n = made(game, "graph:8x1+shares"), game.players
+    seen = views_of(game, packed.numpy())
+    squares = np.stack([(seen["position"]["owner"] == 1 + p).sum(1) ** 2 for p in range(n)], 1)
+    order = (seen["power"][:, None] + np.arange(n)) % n
+    wanted = np.take_along_axis(squares / squares.sum(1, keepdims=True), order, 1)
+    assert isinstance(net, GraphShares)
+    for learned in (False, True):
+        network = drawn(net) if learned else net
+        with torch.no_grad():
+            inputs = net.prepare(packed)
+            embedding = network.embed(inputs)
+            shares = network.shares(embedding, inputs).numpy()
+            value = network.value(embedding, inputs).numpy()
+        np.testing.assert_allclose(shares.sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(value, shares[:, 0] - (n == 2) * shares[:, 1], atol=1e-6)
+        assert np.allclose(shares, wanted, atol=1e-4) != learned
 
 
 def test_the_graph_is_the_map() -> None:
@@ -120,9 +143,10 @@ def test_what_lies_too_far_away_is_not_seen() -> None:
     assert np.array_equal(seen[0].abs().sum(1).numpy() > 0, reached) and not reached.all()
 
 
-def test_every_weight_learns() -> None:
+@pytest.mark.parametrize("name", ["graph:8x2", "graph:8x2+shares"])
+def test_every_weight_learns(name: str) -> None:
     packed, legal = views(FVA, longest=400)
-    net = drawn(made(FVA))
+    net = drawn(made(FVA, name))
     logits, value = net(packed, legal)
     of_legal = torch.log_softmax(logits, 1).masked_fill(~legal.bool(), 0)
     (of_legal.square().sum() + value.square().sum()).backward()
@@ -169,13 +193,22 @@ def test_names_and_sizes() -> None:
             made(game, "graph")
 
 
-@pytest.mark.parametrize("algorithm", ["mmd", "rnad"])
-def test_it_is_learned_and_found_again(tmp_path: pathlib.Path, algorithm: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "net", "algorithm"),
+    [
+        ("random", "graph:4x1", "rnad"),
+        ("dumbbot", "graph:4x1+shares", "alphaze --targets played"),  # imitation
+    ],
+)
+def test_it_is_learned_and_found_again(
+    tmp_path: pathlib.Path, policy: str, net: str, algorithm: str
+) -> None:
     """The checkpoint names the game, and so the map."""
     game = Game("diplomacy:tiny")
     games, out = tmp_path / "games.eps", tmp_path / "run"
-    assert run("selfplay", "--game", game.name, "-n", 8, "--seed", 1, "-o", games).status == 0
-    options = ("--algorithm", algorithm, "--net", "graph:4x1", "--steps", 1, "--batch", 8)
+    play = ("--game", game.name, "--policy", policy, "-n", 8, "--seed", 1, "-o", games)
+    assert run("selfplay", *play).status == 0
+    options = ("--algorithm", *algorithm.split(), "--net", net, "--steps", 1, "--batch", 8)
     done = run("train", games, "--out", out, *options)
     assert done.status == 0, done.err
     network = load(out)

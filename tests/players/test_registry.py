@@ -10,7 +10,7 @@ from running import ROOT, here
 from stratkit.declared import options_of, options_text, read_options
 from stratkit.errors import UsageError
 from stratkit.match import PLAYERS
-from stratkit.players.presets import ALPHAZE, ATARAXOS, DEEPNASH, FAST, STRONG
+from stratkit.players.presets import ALPHAZE, ATARAXOS, DEEPNASH, FAST, SEARCHBOT, STRONG
 from stratkit.players.registry import NETWORK, NetworkOptions, parse_player, words_of
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.testtime.options import PostProcessing
@@ -39,7 +39,9 @@ def test_the_manual_has_a_paragraph_for_each_key() -> None:
 def test_the_page_of_search_has_the_keys_of_a_search_with_their_defaults() -> None:
     page = (ROOT / "man/stratkit-search.7").read_text().replace("\\-", "-")
     said = paragraphs(page.split("\n.SH KEYS\n")[1].split("\n.SH ")[0])
-    defaults = {key: getattr(SearchOptions(), key) for key, _ in options_of(SearchOptions)}
+    defaults = {
+        key: getattr(SearchOptions(), key.replace("-", "_")) for key, _ in options_of(SearchOptions)
+    }
     defaults["depth"] = SearchOptions().plies
     assert {key for terms, _ in said for key in terms} == set(defaults) - {"search"}
     for terms, text in said:
@@ -52,7 +54,7 @@ def test_the_page_of_search_has_the_keys_of_a_search_with_their_defaults() -> No
 
 def test_the_manual_has_the_preset() -> None:
     page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
-    for preset in (DEEPNASH, ATARAXOS, ALPHAZE, FAST, STRONG):
+    for preset in (DEEPNASH, ATARAXOS, ALPHAZE, SEARCHBOT, FAST, STRONG):
         text = ", ".join(f"{key}={value}" for key, value in preset.items())
         assert text in " ".join(page.split())
 
@@ -97,10 +99,10 @@ def test_explicit_keys_override_the_preset() -> None:
         ("memory=onn,run", "one of off, on, renormalised is needed (did you mean 'on'?)"),
         (
             "preset=deepnsh,run",
-            "one of deepnash, fast, ataraxos, alphaze, strong is needed (did you mean 'deepnash'?)",
+            "alphaze, searchbot, strong is needed (did you mean 'deepnash'?)",
         ),
-        ("preset=deepnash,random", "preset=deepnash: one of ataraxos, alphaze is needed"),
-        ("preset=strong,heuristic", "preset=strong: one of ataraxos, alphaze is needed"),
+        ("preset=deepnash,random", "preset=deepnash: one of ataraxos, alphaze, searchbot is"),
+        ("preset=strong,heuristic", "preset=strong: one of ataraxos, alphaze, searchbot is needed"),
         (
             "search=pimcs,run",
             "one of mmd, pimc, pc-pimc, cfr, cfr-avg, fp, linear-fp, flop, rm, endgame is needed "

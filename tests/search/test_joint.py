@@ -11,14 +11,17 @@ import pytest
 from running import run
 from stratkit.arrays import Bytes, Float64s, Int64s
 from stratkit.engine import Batch, Game, sample
-from stratkit.engine.diplomacy import POWER, between_moves, shares_of, views_of
+from stratkit.engine.diplomacy import POWER, between_moves, map_of, shares_of, views_of
 from stratkit.games.diplomacy.games import actions_of
 from stratkit.games.diplomacy.heuristic import GreedyBlueprint
 from stratkit.games.heuristic import UniformBlueprint
+from stratkit.nets import build
+from stratkit.nets.evaluator import Evaluator
 from stratkit.players.player import Floats
+from stratkit.search.blueprint import Blueprint, Sharpened
 from stratkit.search.equilibrium import Candidates, Cells, candidates
 from stratkit.search.joint import LOSERS_FROM, JointCells, solve_joint, values_of_all
-from stratkit.search.rollouts import play_on
+from stratkit.search.rollouts import play_to_moves
 
 TINY, PURE = Game("diplomacy:tiny"), Game("diplomacy:pure")
 
@@ -44,7 +47,7 @@ def test_pairs_are_worth_what_the_table_of_two_players_says() -> None:
     some = candidates(root, blueprint, samples=64, max_candidates=5, seed=1)
     assert [each.player for each in some] == [0, 1] and min(map(len, some)) > 2
     joint = np.indices([len(each) for each in some]).reshape(2, -1).T
-    found = JointCells(blueprint, rollouts=1, plies=0).values(root, some, joint, seed=1)
+    found = JointCells(blueprint, rollouts=1, depth=0).values(root, some, joint, seed=1)
     table = Cells(blueprint, 1, 0, plies=True).table(root, some[0].actions, some[1].actions, 1)
     np.testing.assert_allclose(found[:, 0], table.ravel(), atol=1e-6)
     np.testing.assert_allclose(found[:, 1], -found[:, 0], atol=1e-6)
@@ -55,7 +58,7 @@ def test_rollouts_to_the_end_have_the_games_returns() -> None:
     blueprint = UniformBlueprint()
     root = Batch(TINY, 1)
     some = candidates(root, blueprint, samples=64, max_candidates=64, seed=2)
-    cells = JointCells(blueprint, rollouts=8, plies=99)
+    cells = JointCells(blueprint, rollouts=8, depth=99)
     a, b = (len(each) - 1 for each in some)  # the first ones stand and support, the last ones move
     joint = np.array([[0, 0], [a, b], [0, 0], [a, 0], [0, b]])
     found = cells.values(root, some, joint, seed=3)
@@ -114,6 +117,7 @@ def test_three_powers_search(tmp_path: pathlib.Path) -> None:
 # ---- Everybody who lives is worth something ----
 
 STANDARD = Game("diplomacy:standard")
+STANDARD_POWERS = map_of(STANDARD).powers
 
 
 def after(*phases: dict[str, object]) -> Batch:
@@ -139,14 +143,14 @@ def test_who_dislodges_a_unit_is_worth_more_than_nothing() -> None:
     found = values_of_all(retreats, blueprint)[0]
     assert (found > 0).all() and found.sum() == pytest.approx(1, abs=0.2)
     moves = Batch.gathered([(retreats, [0])])
-    play_on(moves, blueprint, 0, 1, np.zeros(1, np.int64), plies=True, to_moves=True)
+    play_to_moves(moves, blueprint, 0, 1, np.zeros(1, np.int64))
     assert moves.plies()[0] > retreats.plies()[0]
     found = values_of_all(moves, blueprint)[0]
     assert (found > 0).all() and found.sum() == pytest.approx(1)
     root = after(SPRING)
     some = candidates(root, blueprint, samples=16, max_candidates=2, seed=1)
     joint = np.indices([len(each) for each in some]).reshape(len(some), -1).T
-    worth = JointCells(blueprint, rollouts=1, plies=0).values(root, some, joint, seed=1)
+    worth = JointCells(blueprint, rollouts=1, depth=0).values(root, some, joint, seed=1)
     np.testing.assert_allclose(worth.sum(1), 1, atol=1e-5)
     assert (worth > 0).all()
 
@@ -172,15 +176,110 @@ def test_whoever_lives_has_its_share_after_every_phase() -> None:
             unit = view["position"]["unit"]
             held = shares_of(game, batch.observe()[running])
             found = values_of_all(batch, Hopeful())[running]
+            np.testing.assert_allclose(found.sum(1), 1, atol=1e-6)
+            # Who is asked has the half, and who is not its squares: then both are divided by all.
+            ask = found / found.max(1, keepdims=True) * 0.5
             units = np.stack([((unit > 0) & (unit & POWER == p)).any(1) for p in range(7)], axis=1)
             moves = ~between_moves(game, batch.observe()[running])
-            assert (found[moves][units[moves]] == 0.5).all()
-            others = found != 0.5
-            np.testing.assert_allclose(found[others], held[others], atol=1e-6)
-            seen["asked"] += int((~others).sum())
+            asked = np.isclose(ask, 0.5)
+            assert asked[moves][units[moves]].all()
+            others = ~asked & (held < 0.5)
+            np.testing.assert_allclose(ask[others], held[others], atol=1e-6)
+            seen["asked"] += int(asked.sum())
             seen["held"] += int((found[others] > 0).sum())
             seen["out"] += int((found == 0).sum())
         chosen = sample(None, batch.legal(), 1, keys, np.full(64, number, np.int32))[0]
         batch.apply(np.where(batch.actors() >= 0, chosen, -1).astype(np.int32))
         number += 1
     assert all(seen.values()), seen
+
+
+# Three neighbours, and a province behind the third one.
+CORNER = """
+year 1901
+win {win}
+years 3
+inland AAA * army BBB CCC
+inland BBB * army AAA CCC
+inland CCC * army AAA BBB DDD
+inland DDD army CCC
+power A home AAA units A AAA
+power B home BBB units A BBB
+power C home CCC units A CCC
+"""
+LEAVES = {"A": ["A AAA - CCC"], "B": ["A BBB H"], "C": ["A CCC - DDD"]}
+HOLDS = {"A": ["A CCC H"], "B": ["A BBB H"], "C": ["A DDD H"]}
+ATTACKED = {"A": ["A AAA - CCC"], "B": ["A BBB S A AAA - CCC"], "C": ["A CCC H"]}
+TAKES = [{"name": "S1901M", "orders": LEAVES}, {"name": "F1901M", "orders": HOLDS}]
+DISLODGES = [{"name": "S1901M", "orders": ATTACKED}]
+
+
+def made(game: Game, name: str) -> Blueprint:
+    """A blueprint that is asked for each power, and one that tells of all at once."""
+    if name == "greedy":
+        return GreedyBlueprint(game)
+    net = "graph:8x1+shares"
+    return Evaluator(net, build(net, game, 1), 16)
+
+
+FOUR_FIFTHS = [0.8, 0.2, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("blueprint", "phases", "win", "expected"),
+    [
+        ("greedy", DISLODGES, 4, FOUR_FIFTHS),  # it counts a centre for who stands there
+        ("shares", DISLODGES, 4, [1 / 3] * 3),  # and this one for who owns it, before it learns
+        ("greedy", TAKES, 4, FOUR_FIFTHS),  # a power is eliminated
+        ("shares", TAKES, 4, FOUR_FIFTHS),
+        ("shares", TAKES, 2, [1.0, 0.0, 0.0]),  # a power wins
+    ],
+)
+def test_who_dislodges_is_dislodged_wins_or_is_out_has_its_worth(
+    tmp_path: pathlib.Path,
+    blueprint: str,
+    phases: list[dict[str, object]],
+    win: int,
+    expected: list[float],
+) -> None:
+    board = tmp_path / "corner.map"
+    board.write_text(CORNER.format(win=win))
+    game = Game(f"diplomacy:{board}")
+    batch = Batch(game, 1)
+    for action in actions_of(game, {"phases": phases}):
+        batch.apply(np.array([action], np.int32))
+    telling = made(game, blueprint)
+    found = values_of_all(batch, telling)[0]  # where only some powers are asked
+    assert found.sum() == pytest.approx(1, abs=1e-6) and found[0] > 0.3 and found[1] <= 0.5
+    assert batch.actors()[0] == (-2 if win == 2 else 2 if phases is DISLODGES else 0)
+    play_to_moves(batch, telling, 0, 1, np.zeros(1, np.int64))
+    np.testing.assert_allclose(values_of_all(batch, telling)[0], expected, atol=1e-6)
+
+
+def test_depth_counts_phases_of_moves() -> None:
+    """Whatever retreats and adjustments come between: after n of them, n have been played."""
+    batch, keys = Batch(STANDARD, 4), np.arange(4)
+    for phases, reached in ((0, [0]), (2, [0]), (1, [2])):  # spring; fall and winter; spring
+        play_to_moves(batch, GreedyBlueprint(STANDARD), phases, 1, keys)
+        view = views_of(STANDARD, batch.observe())["position"]
+        assert not between_moves(STANDARD, batch.observe()).any()
+        assert set(view["phase"].tolist()) <= {*reached}, (phases, view["phase"])
+    assert set(views_of(STANDARD, batch.observe())["position"]["year"].tolist()) == {1}
+
+
+def test_candidates_by_units_and_rollouts_of_the_likely() -> None:
+    root = Batch(STANDARD, 1)
+    blueprint = UniformBlueprint()
+    some = candidates(root, blueprint, 64, max_candidates=12, seed=1, per_unit=3.5)
+    sizes = dict(zip(STANDARD_POWERS, map(len, some), strict=True))
+    assert sizes.pop("RUSSIA") == 12  # four units: 14, and no more than 12
+    assert set(sizes.values()) == {11}  # three
+    sharp = Sharpened(GreedyBlueprint(STANDARD), 0.75, 0.95)
+    policy = GreedyBlueprint(STANDARD).policy(root.observe(), root.legal())[0]
+    found = sharp.evaluate_distinct(root.observe(), root.legal())[0][0]
+    warm = policy ** (1 / 0.75) / (policy ** (1 / 0.75)).sum()
+    kept = found > 0
+    assert warm[kept].sum() >= 0.95 and warm[kept].sum() - warm[kept].min() < 0.95
+    np.testing.assert_allclose(found[kept], warm[kept] / warm[kept].sum(), rtol=1e-4)
+    assert kept.sum() < (policy > 0).sum()
+    assert sharp.values(root.observe())[0] == pytest.approx(9 / 70)

@@ -75,10 +75,21 @@ class DumbBot(ScoredOrders):
         super().__init__(game)
         map_ = self.map
         reach = np.stack([map_.army, map_.fleet])
-        self.spread = (reach | np.eye(len(map_.locations), dtype=bool)).astype(float) / SPREAD
+        spread = (reach | np.eye(len(map_.locations), dtype=bool)).astype(float) / SPREAD
         self.near = map_.near.astype(float)
         (self.centred,) = np.nonzero(map_.centre[map_.parent] != NONE)  # locations with a centre
         self.of_location = map_.centre[map_.parent[self.centred]].astype(int)
+        self.spread = np.stack([self._spread(spread, weights) for weights in (_SPRING, _FALL)])
+
+    def _spread(self, spread: Float64s, weights: Float64s) -> Float64s:
+        """float64 [2, centred, L]: what a centre's location is worth to others by all steps."""
+        near = np.zeros((2, len(self.centred), spread.shape[1]))
+        near[:, np.arange(len(self.centred)), self.centred] = 1
+        total = near * weights[0]
+        for weight in weights[1:]:
+            near = near @ spread
+            total += near * weight
+        return np.asarray(total)
 
     def log_weights(self, views: np.ndarray, rows: Int64s, orders: Int64s) -> Float64s:
         plan = self._plan(views)
@@ -129,14 +140,12 @@ class DumbBot(ScoredOrders):
         province = np.empty(self.map.centres, int)
         province[self.map.centre[self.centres]] = self.centres
         centre = np.where(mine, DEFENCE[fall] * threat[:, province], attack)
-        near = np.zeros((n, 2, len(self.map.locations)))
-        near[:, :, self.centred] = centre[:, None, self.of_location]
-        weights = np.where(fall[..., None], _FALL, _SPRING)[:, 0]
-        worth = near * weights[:, :1, None]
-        for step in range(1, weights.shape[1]):
-            near = np.einsum("ntl,tlk->ntk", near, self.spread, optimize=True)
-            worth += near * weights[:, step, None, None]
-        return np.asarray(worth)
+        each = centre[:, self.of_location]
+        worth = np.empty((n, 2, len(self.map.locations)))
+        for season in (0, 1):
+            (rows,) = np.nonzero(fall[:, 0] == season)
+            worth[rows] = (each[rows] @ self.spread[season]).swapaxes(0, 1)
+        return worth
 
     def _scores(self, views: np.ndarray, plan: _Plan, rows: Int64s, orders: Int64s) -> Float64s:
         """float64 [m]: the value of the place that each order is for; 0: it is never given."""

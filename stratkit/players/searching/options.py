@@ -117,10 +117,25 @@ class SearchOptions:
     candidates: int = option(
         30, whole(1, 256), "whole choices of each player in a simultaneous turn", needs=TURNS
     )
+    per_unit: float = option(
+        0.0,
+        number(0.0, 100.0),
+        "of them no more than so many for each of its units; 0: whatever its units",
+        needs=TURNS,
+    )
     samples: int = option(
         256, whole(1, 100_000), "draws from which candidates are taken", needs=TURNS
     )
     games: int = option(1, whole(1, 10_000), "rollouts of each pair of candidates", needs=TURNS)
+    rollout_temperature: float = option(
+        1.0, number(0.01, 100.0), "temperature of the blueprint in rollouts", needs=TURNS
+    )
+    top_p: float = option(
+        1.0,
+        number(above=0.0, most=1.0),
+        "rollouts play the most probable actions that have so much of the policy together",
+        needs=TURNS,
+    )
     play: str = option(
         "average",
         one_of("average", "final"),

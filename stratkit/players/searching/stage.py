@@ -61,12 +61,14 @@ def _pimc(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
 def _rm(options: SearchOptions, game: Game, belief: BeliefSampler) -> Search:
     return TurnSearch(
         max_candidates=options.candidates,
+        per_unit=options.per_unit,
         samples=options.samples,
         iterations=options.iterations,
         games=options.games,
         depth=options.plies,
         play=options.play,
         largest_return=game.largest_return,
+        sharpness=(options.rollout_temperature, options.top_p),
     )
 
 
