@@ -52,7 +52,9 @@ class LivePage(PageModel):
         if ended.shown is not None and self.armies:
             self._games[game] = replay_page([ended.shown])
             plies = ended.shown.played.log.plies
-        told = [printable(line) for line in ended.told]
+        elif ended.page is not None:
+            self._games[game], plies = ended.page, ended.pages
+        told = [printable(line) for line in (*ended.told, *ended.news)]
         side = ("red", "blue")[ended.side]
         shown = {"game": game, "side": side, "plies": plies, "told": told}
         shown["result"] = printable(ended.result)

@@ -72,7 +72,7 @@ def phases(game: Game, actions: Int32s) -> Iterator[tuple[np.ndarray, Bytes]]:
         for word in words:
             batch.apply(np.array([word], np.int32))
         orders[0, int(view["at"][0])] = _order(words)
-    if batch.actors()[0] < 0 or batch.turns()[0] != turn:
+    if turn >= 0 and (batch.actors()[0] < 0 or batch.turns()[0] != turn):
         yield position, orders
 
 
@@ -96,14 +96,24 @@ def phase_json(
     map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = None
 ) -> dict[str, Any]:
     """A phase, of a position of shape [1]; without orders, what follows the last phase."""
-    orders = _none(map_) if orders is None else orders
-    by_power: dict[str, list[str]] = {power: [] for power in map_.powers}
-    for province, order in enumerate(orders[0].tolist()):
-        power = _who_orders(map_, position, province, order[0])
-        if power is not None:
-            by_power[map_.powers[power]].append(order_text(map_, position, province, tuple(order)))
+    written = written_orders(map_, position, _none(map_) if orders is None else orders)
+    by_power = {
+        power: [order_text(map_, position, *one) for one in some] for power, some in written.items()
+    }
     state = {"units": units(map_, position), "centers": _centres(map_, position)}
     return {"name": phase_text(map_, position), "state": state, "orders": by_power}
+
+
+def written_orders(
+    map_: DiplomacyMap, position: np.ndarray, orders: Bytes
+) -> dict[str, list[tuple[int, Order]]]:
+    """The orders of a phase that are written, by power: each with its province."""
+    by_power: dict[str, list[tuple[int, Order]]] = {power: [] for power in map_.powers}
+    for province, (verb, whom, whither) in enumerate(orders[0].tolist()):
+        power = _who_orders(map_, position, province, verb)
+        if power is not None:
+            by_power[map_.powers[power]].append((province, (verb, whom, whither)))
+    return by_power
 
 
 def units(map_: DiplomacyMap, position: np.ndarray) -> dict[str, list[str]]:
@@ -248,7 +258,9 @@ class _Reading:
         given, turn = orders_array(self.map, orders.items()), self.batch.turns()[0]
         while self.batch.actors()[0] >= 0 and self.batch.turns()[0] == turn:
             at, legal = int(seen(self.batch)["at"][0]), self.batch.legal()[0]
-            for word in _words(orders.get(at, (HOLD if legal[HOLD] else DISBAND, NONE, NONE))):
+            for word in order_actions(
+                orders.get(at, (HOLD if legal[HOLD] else DISBAND, NONE, NONE))
+            ):
                 self.batch.apply(np.array([word], np.int32))
                 self.actions.append(word)
         if int(self.position["phase"][0]) in (SPRING_MOVES, FALL_MOVES):
@@ -317,6 +329,7 @@ def _order(words: Sequence[int]) -> Order:
     return verb, whom, whither
 
 
-def _words(order: Order) -> list[int]:
+def order_actions(order: Order) -> list[int]:
+    """The actions of an order."""
     verb, *places = order
     return [verb, *(len(VERBS) + place for place in places if place != NONE)]
