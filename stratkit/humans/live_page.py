@@ -55,7 +55,7 @@ class LivePage(PageModel):
         elif ended.page is not None:
             self._games[game], plies = ended.page, ended.pages
         told = [printable(line) for line in (*ended.told, *ended.news)]
-        side = ("red", "blue")[ended.side]
+        side = ("red", "blue")[ended.side] if ended.page is None else ""
         shown = {"game": game, "side": side, "plies": plies, "told": told}
         shown["result"] = printable(ended.result)
         self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)
