@@ -8,6 +8,7 @@ keep although the rules do not take them are no fault, but told (`saved.py`).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from stratkit.engine.diplomacy import (
     NONE,
     PHASES,
     POWER,
+    RETREAT,
     SPRING_MOVES,
     SPRING_RETREATS,
     SUPPORT_HOLD,
@@ -47,6 +49,9 @@ from stratkit.games.diplomacy.orders import (
 from stratkit.games.diplomacy.saved import NO_ORDER, has_retreat, lawful
 
 MAX_YEARS = 250  # of a game
+# What the `diplomacy` package calls maps that have another name here, and games without talk.
+ELSEWHERE = {"fva": "standard_france_austria", "gvi": "standard_germany_italy"}
+NO_PRESS = ["NO_PRESS"]
 ENDED = "COMPLETED"  # the name of what follows the last phase
 DISLODGED = "*"  # before a unit
 
@@ -86,10 +91,37 @@ def game_json(game: Game, actions: Int32s) -> dict[str, Any]:
     map_, phases_json = map_of(game), []
     position = map_.start()
     for position, orders in phases(game, actions):
-        phases_json.append(phase_json(map_, position, orders))
+        phases_json.append(saved_json(map_, position, orders))
         position = map_.resolve(position, orders)
-    phases_json.append({**phase_json(map_, position), "name": ENDED, "orders": {}})
-    return {"map": game.name.partition(":")[2], "rules": dict(game.rules), "phases": phases_json}
+    phases_json.append({**saved_json(map_, position), "name": ENDED, "orders": {}})
+    name = game.name.partition(":")[2]
+    return {
+        "id": hashlib.sha256(np.ascontiguousarray(actions, "<i4").tobytes()).hexdigest()[:16],
+        "map": ELSEWHERE.get(name, name),
+        "rules": NO_PRESS,
+        "stratkit": {"rules": dict(game.rules)},
+        "phases": phases_json,
+    }
+
+
+def saved_json(
+    map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = None
+) -> dict[str, Any]:
+    """A phase with all that the `diplomacy` package wants to load one."""
+    phase = phase_json(map_, position, orders)
+    state = {"name": phase["name"], **phase["state"], "retreats": _retreats(map_, position)}
+    return {**phase, "state": state, "results": {}, "messages": []}
+
+
+def _retreats(map_: DiplomacyMap, position: np.ndarray) -> dict[str, dict[str, list[str]]]:
+    """Of each power the dislodged units, and where each may go."""
+    out: dict[str, dict[str, list[str]]] = {power: {} for power in map_.powers}
+    gone = position["dislodged"][0]
+    for province in np.flatnonzero(gone).tolist():
+        unit, orders = int(gone[province]), map_.legal(position, province).tolist()
+        places = [map_.locations[to] for verb, _, to in orders if verb == RETREAT]
+        out[map_.powers[unit & POWER]][unit_text(map_, province, unit)] = places
+    return out
 
 
 def phase_json(
@@ -157,8 +189,11 @@ def game_of(data: Any) -> Game:
     `InputError`: there is no such map or rule."""
     given = _object(data, "the game")
     name, rules = given.get("map", "standard"), given.get("rules")
+    if "stratkit" in given:
+        rules = _object(given["stratkit"], "stratkit").get("rules")
     if not isinstance(name, str):
         raise InputError("the map is not a name")
+    name = next((ours for ours, theirs in ELSEWHERE.items() if theirs == name), name)
     if not isinstance(rules, dict):
         rules = {"years": MAX_YEARS, "max_quiet": 0}
     if not all(type(value) is int for value in rules.values()):
