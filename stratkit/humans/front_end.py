@@ -78,6 +78,18 @@ class PersonOptions(Protocol):
         """The program that shows the board."""
 
 
+class SeatPlan(Protocol):
+    """Who sits where in each game of a match."""
+
+    def __len__(self) -> int:
+        """How many games there are."""
+        ...
+
+    def seats(self, number: int) -> tuple[int, ...]:
+        """Who plays game `number`, by side."""
+        ...
+
+
 def find_people(
     contestants: Sequence[Contestant[Any]], options: PersonOptions, game: Game
 ) -> list[Interactive]:
@@ -224,6 +236,7 @@ def seated(
     header: RecordHeader,
     options: PersonOptions,
     say: Callable[[str], None],
+    plan: SeatPlan,
 ) -> Iterator[Seats]:
     """Seats the people, if there are any, at their front ends. What the first of them says and the
     other one plays is kept beside the record until all games are played: it leads to where the
@@ -248,7 +261,7 @@ def seated(
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
         _sit_down(people, places, players, header.game, words)
         if options.from_game is not None:
-            _lead(options.from_game, header, words, me)
+            _lead(options.from_game, header, words, me, plan)
         # Guests need not know where the record is.
         told = kept and len(people) == 1 and options.host is None
         source = options.record if told else None
@@ -351,14 +364,15 @@ def _shares(header: RecordHeader, record: GameRecord, me: int | None) -> str:
     return got if me is None else f"you scored {got}"
 
 
-def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:
+def _lead(text: str, header: RecordHeader, words: Words, me: int, plan: SeatPlan) -> None:
     """Leads the games that have not begun to the ply that `text` names."""
     from stratkit.engine import Game
     from stratkit.humans.lead import lead_of
 
     lead = lead_of(text, Game.stored(header.game, header.rules))
-    for number in range(header.games):
-        words.lead(number, lead.plies, *lead((number + me) % 2))
+    for number in range(len(plan)):
+        mine = [side for side, player in enumerate(plan.seats(number)) if player == me]
+        words.lead(number, lead.plies, *lead(mine))
 
 
 def _suggester(

@@ -16,10 +16,9 @@ from stratkit.games.diplomacy.orders import Order
 from stratkit.games.diplomacy.told import history
 from stratkit.humans.phase import Phase
 from stratkit.humans.session import MISFIT, RESIGN, Saved, Session, Undone
-from stratkit.humans.words import UNDO
+from stratkit.humans.words import SEND, UNDO
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 
-SEND = "send"
 ORDER_WORDS = ("orders", "legal", "clear", "board", "help", "save", "resign", SEND, UNDO)
 _APART = re.compile(r"\s*[;,]\s*")  # between two orders in a line
 

@@ -122,7 +122,7 @@ class _Match:
             if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
             with seated(
-                self.people, places, contestants, header, options, self.console.say
+                self.people, places, contestants, header, options, self.console.say, self.schedule
             ) as seats:
                 try:
                     while not finished:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 from running import run
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import map_of
-from stratkit.errors import InputError
-from stratkit.games.diplomacy.games import phases
+from stratkit.errors import InputError, StratkitError
+from stratkit.games.diplomacy.games import game_json, phases
 from stratkit.games.diplomacy.orders import orders_array, parse_order, parse_unit
 from stratkit.games.diplomacy.told import told
+from stratkit.humans.lead import lead_of
 from stratkit.humans.orderer import OrderingPlayer
 from stratkit.humans.phase import Phase
 from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
@@ -142,6 +144,26 @@ def test_who_leaves_goes_on_and_who_takes_back_orders_again() -> None:
     assert int(first[0, STANDARD.number["PAR"], 0]) == 1
     with pytest.raises(InputError, match="does not fit this game"):
         play(Typing(), SEATS, {0: ["A VIE H"]}, {})
+
+
+def test_a_person_goes_on_from_a_phase_of_another_game(tmp_path: pathlib.Path) -> None:
+    """By its name or its number; what leads there is what was played, by any side."""
+    rules, file = Game("diplomacy:standard", {"years": 1}), tmp_path / "game.json"
+    actions = play(Typing("A PAR-BUR", *["send"] * 9), SEATS, {}, {})
+    file.write_text(json.dumps(game_json(rules, np.array(actions, np.int32))))
+    for sides in ((2,), (0, 2, 5)):
+        lead = lead_of(f"{file}:1:F1901M", rules)
+        words, played, before = lead(sides)
+        assert lead.plies == 1 and len(words) == len(sides) == len(before)
+        assert words[sides.index(2)] == "A PAR - BUR; F BRE H; A MAR H"
+        seats = [0 if side in sides else 1 for side in range(7)]
+        front = Typing()
+        play(front, seats, {0: list(words)}, {0: list(played)})
+        assert front.shown[0].name == "F1901M" and front.shown[0].side == sides[0]
+        assert lead_of(f"{file}:1:1", rules)(sides) == (words, played, before)
+    for phase, wrong in (("S1909M", "no such phase"), ("77", "no such phase"), ("F", "wants FILE")):
+        with pytest.raises(StratkitError, match=wrong):
+            lead_of(f"{file}:1:{phase}", rules)
 
 
 def test_a_person_at_two_powers_orders_each() -> None:
