@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+import re
 
 import numpy as np
 import pytest
 
-from running import run
+from running import ROOT, run
 from stratkit.errors import CheckFailed
 from stratkit.rating.bootstrap import rate as rate_two
 from stratkit.rating.elo import DavidsonModel
@@ -105,6 +106,8 @@ def test_the_command(tmp_path: pathlib.Path) -> None:
     done = run("rate", "--method", "luce", games, "--prior", 1)
     assert done.status == 0 and "diplomacy:pure, Plackett-Luce by squares" in done.out, done.err
     told = json.loads(run("rate", "--method", "luce", "--score", ORDER, "--json", games).out)
+    page = (ROOT / "formats/rating.md").read_text().partition("## Ratings by Luce")[2]
+    assert re.findall(r"^\| (\w+) \| (?!type)", page.partition("\n## ")[0], re.M) == list(told)
     assert [p["games"] for p in told["players"]] == [28, 28]
     assert sum(p["elo"] for p in told["players"]) == pytest.approx(0, abs=1e-3)
     assert all(p["low"] <= p["elo"] <= p["high"] for p in told["players"])
