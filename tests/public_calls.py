@@ -219,6 +219,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         {"worlds": batch(), "side": 0},
     ),
     "placing_actions": lambda: {"kind": NANO, "setups": setup()[None]},
+    "past_actions": lambda: {"game": game_of("nano"), "actions": placed()},
     "known_actions": lambda: {"game": game_of("nano"), "actions": placed(), "player": 0},
     "observation_dtype": lambda: {"squares": 12},
     "number": lambda: {"packed": packed()[0].tobytes(), "at": 0},

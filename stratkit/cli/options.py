@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # The engine tells the names of games as well, but loading it would keep the shell waiting.
 VARIANTS = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked")
 GAMES = (*VARIANTS, "kuhn", "leduc", "phantom_ttt")
+FULL_NAMES = {"diplomacy": "diplomacy:standard"}  # of names that people cut short
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -79,6 +80,7 @@ class Name(Text):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if ctx is not None and ctx.resilient_parsing:
             return value  # a shell waits for its completions
+        value = FULL_NAMES.get(value, value)
         try:
             self.check(value)
         except InputError as error:

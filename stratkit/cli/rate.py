@@ -18,7 +18,9 @@ from stratkit.storage.streams import STDOUT, input_name, open_output, open_plain
 
 if TYPE_CHECKING:
     from stratkit.rating.html import Games
+    from stratkit.rating.luce import LuceReport
     from stratkit.rating.report import RatingReport
+    from stratkit.rating.shares import SeatGames, Shares
     from stratkit.rating.tables import ReportTable
 
 MAX_WARNINGS = 5
@@ -40,6 +42,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     }
     options = RateOptions(**values, given=given)
     options.check()
+    if options.method == "luce":
+        _print_luce(options)
+        return
     if options.score is not None:
         _print_shares(options, options.score)
         return
@@ -72,22 +77,45 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 def _print_shares(options: RateOptions, how: str) -> None:
     """With --score: what one player among others scored."""
-    from stratkit.rating.reading import warn_of_repeats
     from stratkit.rating.shares import Shares
     from stratkit.storage.identities import CommonRules
 
     shares = Shares(how, rules=CommonRules(options.mixed_rules, warn))
+    _read(shares, options)
+    _print(shares, options.as_json)
+
+
+def _print_luce(options: RateOptions) -> None:
+    """With --method luce: ratings for games of any number of players."""
+    from stratkit.rating.luce import Choices, LuceReport, Tables, rate
+    from stratkit.storage.identities import CommonRules
+
+    how = options.score or "squares"
+    tables = Tables(how, rules=CommonRules(options.mixed_rules, warn))
+    _read(tables, options)
+    choices = Choices.of(list(tables.units.values()), len(tables.names))
+    ratings = rate(choices, tables.names, options.prior, options.confidence)
+    _print(LuceReport(tables, ratings), options.as_json)
+
+
+def _read(games: SeatGames, options: RateOptions) -> None:
+    """Reads all games. `InputError`: there are none."""
+    from stratkit.rating.reading import warn_of_repeats
+
     for path in options.games:
         with open_plain(path) as stream:
-            shares.read(stream, input_name(path), lambda error: warn(str(error)))
-    if not shares.cells:
+            games.read(stream, input_name(path), lambda error: warn(str(error)))
+    if not games.met:
         raise InputError("no games to rate", file=" ".join(options.games))
-    warn_of_repeats(shares.repeated, shares.differing, warn)
+    warn_of_repeats(games.repeated, games.differing, warn)
+
+
+def _print(report: Shares | LuceReport, as_json: bool) -> None:
     with error_context(STDOUT, only=OSError):
-        if options.as_json:
-            print_json(shares.json())
+        if as_json:
+            print_json(report.json())
         else:
-            click.echo(shares.text())
+            click.echo(report.text())
 
 
 def _viewer(

@@ -35,10 +35,11 @@ def run_conversion(options: ConvertOptions, warn: Say, note: Say) -> int:
     """Converts the inputs; the exit status. Faults go to `warn`, remarks to `note`."""
     tally = FaultTally(warn, options.strict)
     task = functools.partial(convert_chunk, options=options)
+    a_file_each, episodes = options.to in FILES, options.to == EPISODES
     with (
         contextlib.suppress(NothingSound),
         open_sink(
-            options.output, options.force, options.to in FILES, options.to == EPISODES
+            options.output, options.force, a_file_each, episodes, options.to == "json"
         ) as sink,
     ):
         raws = chunks(options.inputs, options.to in GAMES, options.selection.game)

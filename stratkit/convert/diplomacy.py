@@ -185,6 +185,23 @@ def title(played: PlayedDiplomacy) -> str:
     return f"{printable(played.rules.name)}: {who}; {played.end.ending or 'cut'}"
 
 
+def maps(played: PlayedDiplomacy) -> str:
+    """The game as a page of maps to step through."""
+    from stratkit.games.diplomacy.maps_page import maps_page
+
+    *phases_played, (end, _) = played.phases()
+    shown_phases = [(position, orders) for position, orders in phases_played if orders is not None]
+    return maps_page(played.map, shown_phases, end, title(played), _result(played))
+
+
+def _result(played: PlayedDiplomacy) -> str:
+    """What each power got, if the game has ended."""
+    if not played.end.ending:
+        return "the game has not ended"
+    got = zip(played.map.powers, played.end.returns.tolist(), strict=True)
+    return ", ".join(f"{power} {value:.3f}" for power, value in got)
+
+
 def phase_lines(played: PlayedDiplomacy, phase: tuple[np.ndarray, Bytes | None]) -> str:
     """A phase in words: of each power its centres, and its orders, or its units where there are
     none."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -219,7 +220,7 @@ def form_of(source: NamedStream) -> type[Raw]:
         raise InputError("nothing in it", file=source.name)
     if any(byte < 32 and byte not in b"\t\n\r\f" for byte in head):
         raise InputError("not a text file", file=source.name)
-    if name.endswith(".jsonl"):
+    if name.endswith(".jsonl") and b'"phases"' not in head:
         return RawRecord
     if head.lstrip().startswith(b"{"):
         return RawJson
@@ -243,8 +244,31 @@ def _log(source: NamedStream) -> Iterator[Raw | InputError]:
 
 
 def _json(source: NamedStream) -> Iterator[Raw | InputError]:
-    data = source.stream.read(MAX_JSON + 1)
-    yield RawJson(file=source.name, size=len(data), data=data)
+    """A game, or one in each line, as the `diplomacy` package keeps many."""
+    first = source.stream.readline(MAX_JSON + 1)
+    more = source.stream.readline(MAX_JSON + 1) if _is_whole(first) else b""
+    if not more.strip():
+        data = first + more + source.stream.read(MAX_JSON + 1 - len(first))
+        yield RawJson(file=source.name, size=len(data), data=data)
+        return
+    for number, data in enumerate(itertools.chain([first, more], _long_lines(source)), 1):
+        if data.strip():
+            place = f"line {number}"
+            yield RawJson(file=source.name, where=place, size=len(data), data=data)
+
+
+def _long_lines(source: NamedStream) -> Iterator[bytes]:
+    """The other lines. Of one that is far too long the rest counts as one more."""
+    return iter(lambda: source.stream.readline(MAX_JSON + 1), b"")
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is JSON by itself."""
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _records(source: NamedStream) -> Iterator[Raw | InputError]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from stratkit.convert.diplomacy import PlayedDiplomacy, maps, play
 from stratkit.convert.games import PlayedGame
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.options import NO_GAME, ReplayOptions
-from stratkit.convert.raw import RawRecord, chunks
+from stratkit.convert.raw import Raw, RawRecord, chunks, is_of_orders
 from stratkit.convert.tally import FaultTally
-from stratkit.errors import InputError, Say, error_context
+from stratkit.errors import InputError, Say, UsageError, error_context
 from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ def run_replay(
 
     tally = FaultTally(warn)
     game = _chosen(options, tally)
+    if isinstance(game, PlayedDiplomacy):
+        if analysis:
+            raise UsageError("--explain is for Stratego")
+        with open_output(options.output, options.force) as out:
+            out.write(maps(game))
+        return tally.status
     if game is None:
         if not tally.faults:
             raise InputError(NO_GAME)
@@ -59,16 +66,37 @@ def run_replay(
     return tally.status
 
 
-def _chosen(options: ReplayOptions, tally: FaultTally) -> PlayedGame | None:
-    """The only game with boards that can be played to its end."""
+def _chosen(options: ReplayOptions, tally: FaultTally) -> PlayedGame | PlayedDiplomacy | None:
+    """The only game that can be played to its end, with boards or orders."""
     read = chunks(options.inputs, numbers=options.selection.game)
     items = itertools.chain.from_iterable(map(games_only, read))
-    chosen: PlayedGame | None = None
-    for game in sound_games(items, options.selection, tally):
-        if game.played.boards:
+    chosen: PlayedGame | PlayedDiplomacy | None = None
+    for game in _games(items, options, tally):
+        if isinstance(game, PlayedDiplomacy) or game.played.boards:
             if chosen:
                 what = "there are more games than one: choose one with --game N (see `fenfs list`)"
                 raise InputError(what)
             tally.passed()
             chosen = game
     return chosen
+
+
+def _games(
+    items: Iterator[Raw | InputError], options: ReplayOptions, tally: FaultTally
+) -> Iterator[PlayedGame | PlayedDiplomacy]:
+    """The sound games that are wanted."""
+    for item in items:
+        if not is_of_orders(item) or isinstance(item, InputError):
+            yield from sound_games([item], options.selection, tally)
+        elif not options.selection.by_log:
+            try:
+                with error_context(item.name):
+                    played = play(item)
+                    if played.fault:
+                        raise played.fault
+            except InputError as error:
+                tally.fault(error)
+                continue
+            for note in played.notes:
+                tally.warn(str(note))
+            yield played

@@ -123,10 +123,12 @@ class Archive:
 
 
 @contextlib.contextmanager
-def open_sink(path: str, force: bool, a_file_each: bool, episodes: bool = False) -> Iterator[Sink]:
+def open_sink(
+    path: str, force: bool, a_file_each: bool, episodes: bool = False, lines: bool = False
+) -> Iterator[Sink]:
     """Where games go: one stream, of text or of `episodes`; or, with `a_file_each`, a zip by its
     name, a folder (one that is there, or a name that ends with a slash), or, for a single game, a
-    file."""
+    file. With `lines` a file may have several, each a line."""
     if episodes:
         from stratkit.convert.played_episodes import EpisodeSink
 
@@ -143,7 +145,7 @@ def open_sink(path: str, force: bool, a_file_each: bool, episodes: bool = False)
         yield Folder(path, force)
     else:
         with open_output(path, force) as out:
-            if not a_file_each:
+            if not a_file_each or lines:
                 yield Lines(out)
                 return
             single = Single(out)

@@ -2,7 +2,7 @@
 
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game, game_names
-from stratkit.engine.history import known_actions
+from stratkit.engine.history import known_actions, past_actions
 from stratkit.engine.observation import (
     board_planes,
     distinct_views,
@@ -40,6 +40,7 @@ __all__ = [
     "hidden_types",
     "known_actions",
     "observation_dtype",
+    "past_actions",
     "replay",
     "replay_columns",
     "replay_many",

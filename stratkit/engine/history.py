@@ -157,3 +157,18 @@ def known_actions(game: Game, actions: Actions, player: Player) -> Actions | Non
         )
         known[places[: len(squares)]] = squares
     return known
+
+
+@checked
+def past_actions(game: Game, actions: Actions) -> Actions:
+    """Of a game's actions so far, int32 [k], those before the simultaneous turn that goes on. Where
+    players move in turn there are none. `ValueError`: they are no legal game."""
+    fitting("actions", actions, (None,))
+    within("actions", actions, 0, game.actions - 1)
+    batch, first, turn = Batch(game, 1), 0, -1
+    for at, action in enumerate(actions):
+        if batch.turns()[0] != turn:
+            first, turn = at, batch.turns()[0]
+        batch.apply(np.array([action], np.int32))
+    goes_on = batch.actors()[0] >= 0 and batch.turns()[0] == turn
+    return actions[:first] if goes_on else actions

@@ -4,6 +4,8 @@ kind.py               a person as a kind of player
 human.py              a person as a player: what is typed becomes moves
 chooser.py            a person in a game of single actions: cards, dice, stones, a matrix
 choice.py             what such a person sees, and such a game told
+orderer.py            a person in Diplomacy: orders of a phase are typed, checked and sent
+phase.py              what such a person sees
 session.py            a person's place at a front end: what is shown and asked, and what is kept
 observed_game.py      what a side has seen of its game, in words
 front_end.py          who of a match is a person, and at which front end

@@ -11,7 +11,14 @@ from stratkit.errors import printable
 from stratkit.humans.choice import Choice
 from stratkit.humans.live_page import LivePage
 from stratkit.humans.observed_game import Offer, Turn
-from stratkit.humans.scenes import advice_scene, choice_scene, offer_scene, turn_scene
+from stratkit.humans.phase import Phase
+from stratkit.humans.scenes import (
+    advice_scene,
+    choice_scene,
+    offer_scene,
+    phase_scene,
+    turn_scene,
+)
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.players.player import Explanation
 
@@ -20,6 +27,7 @@ WORDS = re.compile(
     r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|undo|save|draw|decline",
     re.A,
 )
+ORDERS = re.compile(r"[A-Za-z0-9 /();,>-]{1,2000}", re.A)  # and other words; none names a file
 REMATCH, LEAVE = "rematch", "leave"  # said to a match that is over
 GONE_S = 60.0  # seconds without a request after which nobody will say either
 
@@ -44,7 +52,7 @@ class Browser(LivePage, FrontEnd):
 
     # ---- what the match shows and asks ----
 
-    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Phase | Ended) -> None:
         self._begin()
         if isinstance(scene, Ended):
             self.end(scene)
@@ -54,6 +62,8 @@ class Browser(LivePage, FrontEnd):
                 state = offer_scene(scene)
             case Choice():
                 state = choice_scene(scene)
+            case Phase():
+                state = phase_scene(scene)
             case Turn():
                 state = turn_scene(scene)
         self._state |= {"scene": state, "advice": None}
@@ -64,7 +74,7 @@ class Browser(LivePage, FrontEnd):
     def tell(self, text: str) -> None:
         self._messages.append(printable(text))
 
-    def help(self, scene: Offer | Turn | Choice) -> None:
+    def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         """The page needs no words."""
 
     def ask(self, prompt: str) -> str | None:
@@ -120,5 +130,7 @@ class Browser(LivePage, FrontEnd):
             return word in (REMATCH, LEAVE)  # that the other one wants one is no other question
         scene = self._state.get("scene") or {}
         actions = scene.get("actions")
+        if scene.get("kind") == "phase":
+            return bool(ORDERS.fullmatch(word)) and version == self._version
         known = word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))
         return (known or word in scene.get("favourites", ())) and version == self._version

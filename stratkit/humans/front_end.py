@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
 
+LAST_PHASES = 5  # of a game, at most a year, that are told when it is over
 WORDS = ".said"  # the file beside the record with what the person said, and the other one played
 
 
@@ -35,6 +36,10 @@ class PersonOptions(Protocol):
     @property
     def games(self) -> int | None:
         """How many games to play."""
+
+    @property
+    def seats(self) -> str | None:
+        """Who sits where in a game of more than two players."""
 
     @property
     def record(self) -> str:
@@ -73,6 +78,18 @@ class PersonOptions(Protocol):
         """The program that shows the board."""
 
 
+class SeatPlan(Protocol):
+    """Who sits where in each game of a match."""
+
+    def __len__(self) -> int:
+        """How many games there are."""
+        ...
+
+    def seats(self, number: int) -> tuple[int, ...]:
+        """Who plays game `number`, by side."""
+        ...
+
+
 def find_people(
     contestants: Sequence[Contestant[Any]], options: PersonOptions, game: Game
 ) -> list[Interactive]:
@@ -86,7 +103,7 @@ def find_people(
         if options.front_end:
             raise UsageError(f"{options.front_end} is for human, and no player is one")
         return []
-    if len(contestants) > 2:
+    if len(contestants) > 2 and game.players == 2:
         raise UsageError("human plays against one other player")
     if options.from_game is not None:
         from stratkit.humans.lead import lead_of
@@ -123,14 +140,17 @@ class Places:
 
 @contextlib.contextmanager
 def open_places(
-    people: Sequence[Interactive], contestants: Sequence[Contestant[Any]], options: PersonOptions
+    people: Sequence[Interactive],
+    contestants: Sequence[Contestant[Any]],
+    options: PersonOptions,
+    seats: int = 2,
 ) -> Iterator[Places]:
-    """Where the people play. `InputError`: it cannot be opened."""
+    """Where the people play, in a game of so many `seats`. `InputError`: it cannot be opened."""
     if not people:
         yield Places()
         return
     if options.browser:
-        with _pages(people, contestants, options) as places:
+        with _pages(people, contestants, options, seats) as places:
             yield places
         return
     from stratkit.humans.hand_over import Screen, SharedFront
@@ -152,30 +172,37 @@ def open_places(
 
 @contextlib.contextmanager
 def _pages(
-    people: Sequence[Interactive], contestants: Sequence[Contestant[Any]], options: PersonOptions
+    people: Sequence[Interactive],
+    contestants: Sequence[Contestant[Any]],
+    options: PersonOptions,
+    seats: int,
 ) -> Iterator[Places]:
     from stratkit.games.kit import Notation
     from stratkit.games.table import kit_class
     from stratkit.humans.human import HumanPlayer
+    from stratkit.humans.orderer import OrderingPlayer
     from stratkit.humans.pages import Pages
     from stratkit.players.player import Explainer, Player
 
     assert options.game
-    games = (options.games or 0) + (options.games or 0) % 2
+    games, named = options.games or 0, "=" in (options.seats or "")
+    games = games if named else -(-games // seats) * seats
     names = [printable(contestant.name) for contestant in contestants]
     about = {"of": options.game, "games": games, "people": len(people), "players": names}
     matches = []
     for person in people:
         me = next(at for at, one in enumerate(contestants) if one.player is person)
-        other = contestants[1 - me].player
+        others = [at for at in range(len(names)) if at != me]
+        other = contestants[others[0]].player
         alone, moves = len(people) == 1, isinstance(person, HumanPlayer)
+        orders = isinstance(person, OrderingPlayer)
         matches.append(
             {
                 **about,
                 "me": names[me],
-                "against": names[1 - me],
+                "against": ", ".join(names[at] for at in others),
                 "hints": isinstance(other, Explainer) and moves,
-                "undoes": isinstance(other, Player) and moves and alone,
+                "undoes": isinstance(other, Player) and (moves or orders) and alone,
                 "draws": isinstance(other, Player) and moves,
             }
         )
@@ -209,6 +236,7 @@ def seated(
     header: RecordHeader,
     options: PersonOptions,
     say: Callable[[str], None],
+    plan: SeatPlan,
 ) -> Iterator[Seats]:
     """Seats the people, if there are any, at their front ends. What the first of them says and the
     other one plays is kept beside the record until all games are played: it leads to where the
@@ -221,10 +249,10 @@ def seated(
     from stratkit.players.player import Player
 
     me = players.index(people[0])
-    other = players[1 - me]
     # Nothing is kept beside a record that is none, such as /dev/null, or of a game with a program,
     # which cannot be led to where the game was left.
-    kept = isinstance(other, Player) and not is_special(options.record)
+    ours = all(isinstance(player, Player) for player in players)
+    kept = ours and not is_special(options.record)
     path = options.record + WORDS if kept else os.devnull
     words = Words(path)
     words.read()  # also of an earlier match: it holds nothing but words
@@ -233,7 +261,7 @@ def seated(
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
         _sit_down(people, places, players, header.game, words)
         if options.from_game is not None:
-            _lead(options.from_game, header, words, me)
+            _lead(options.from_game, header, words, me, plan)
         # Guests need not know where the record is.
         told = kept and len(people) == 1 and options.host is None
         source = options.record if told else None
@@ -254,14 +282,15 @@ def _sit_down(
     one. `players` are all of the match, in their order."""
     from stratkit.humans.draws import DeclinedOffers, DrawOffers
     from stratkit.humans.level_choice import LevelChoice
-    from stratkit.humans.replayed_opponent import ReplayedOpponent
+    from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
     from stratkit.humans.session import Session
     from stratkit.players.chosen_level import ChosenLevel
     from stratkit.players.player import Explainer, Player
 
     me, path, alone = players.index(people[0]), words.path, len(people) == 1
-    other = players[1 - me]
-    ours = isinstance(other, Player)
+    others = [at for at in range(len(players)) if at != me]
+    other = players[others[0]]
+    ours = all(isinstance(player, Player) for player in players)
     hints = [player.explain for player in players if isinstance(player, Explainer)]
     hint, draws = hints[0] if hints else None, DrawOffers() if ours else DeclinedOffers()
     undoes = ours and alone
@@ -270,11 +299,13 @@ def _sit_down(
         choice = LevelChoice(other, session.front, words, game, places.scores)
         session = replace(session, begin=choice.begin)
     people[0].sit_down(session)
-    for person in people[1:]:
-        person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me))
-    if ours:
-        answering = draws if alone else None
-        players[1 - me] = ReplayedOpponent(other, words.played, words.play, path, answering, 1 - me)
+    for person, front in zip(people[1:], places.fronts[1:], strict=True):
+        person.sit_down(Session(front, file=path, draws=draws, me=1 - me))
+    answering, done = draws if alone and len(others) == 1 else None, Done()
+    for at in others if ours else ():
+        players[at] = ReplayedOpponent(
+            players[at], words.played, words.play, path, answering, 1 - me, done
+        )
 
 
 def _end(
@@ -290,11 +321,15 @@ def _end(
     may be told how to go on. `levels`: those that were chosen, by game."""
     found = [contestant.player for contestant in contestants]
     seats = [found.index(person) for person in people]
-    suggest = _suggester(header.game, contestants[1 - seats[0]].spec, places.scores)
+    other = next(at for at in range(len(found)) if at != seats[0])
+    suggest = _suggester(header.game, contestants[other].spec, places.scores)
 
     def end(record: GameRecord) -> None:
         for front, me in zip(places.fronts, seats, strict=True):
-            front.show(_ended(header, record, me, source=source))
+            if me in record.players:
+                front.show(_ended(header, record, me, source=source))
+        if seats[0] not in record.players:
+            return
         neutral = _result(header, record, None)
         if places.spectators is not None:
             places.spectators.end(_ended(header, record, seats[0], neutral))
@@ -309,6 +344,8 @@ def _end(
 def _result(header: RecordHeader, record: GameRecord, me: int | None) -> str:
     """How a game ended, in words: for player number `me`, or for who plays neither side."""
     points, who = record.returns[0 if me is None else record.players.index(me)], "you"
+    if len(record.players) > 2:
+        return f"game {record.number + 1}: {_shares(header, record, me)} ({record.reason})"
     if me is None:
         winner = record.players[0 if points > 0 else 1]
         who = header.players[winner].name if points else "nobody"
@@ -319,14 +356,23 @@ def _result(header: RecordHeader, record: GameRecord, me: int | None) -> str:
     return f"game {record.number + 1}: {who} {result}{much} ({record.reason})"
 
 
-def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:
+def _shares(header: RecordHeader, record: GameRecord, me: int | None) -> str:
+    """What the seats of player number `me` got in a game of more than two; of all, if None."""
+    names = header.powers or tuple(f"seat {at + 1}" for at in range(len(record.players)))
+    mine = [at for at, player in enumerate(record.players) if me in (None, player)]
+    got = ", ".join(f"{names[at]} {record.returns[at]:.3f}" for at in mine)
+    return got if me is None else f"you scored {got}"
+
+
+def _lead(text: str, header: RecordHeader, words: Words, me: int, plan: SeatPlan) -> None:
     """Leads the games that have not begun to the ply that `text` names."""
     from stratkit.engine import Game
     from stratkit.humans.lead import lead_of
 
     lead = lead_of(text, Game.stored(header.game, header.rules))
-    for number in range(header.games):
-        words.lead(number, lead.plies, *lead((number + me) % 2))
+    for number in range(len(plan)):
+        mine = [side for side, player in enumerate(plan.seats(number)) if player == me]
+        words.lead(number, lead.plies, *lead(mine))
 
 
 def _suggester(
@@ -368,6 +414,8 @@ def _ended(
     from stratkit.notation.replay_page import Shown
 
     side, told = record.players.index(me), result or _result(header, record, me)
+    if kit_class(header.game).notation is Notation.ORDERS:
+        return _ended_in_phases(header, record, side, told)
     if kit_class(header.game).notation is not Notation.LOG:
         actions = [int(action) for action in record.moves.split()]
         words = in_words(Game.stored(header.game, header.rules), actions, side)
@@ -378,6 +426,23 @@ def _ended(
     [played] = play_out([(told, log)], boards=True)
     by = go_on_command(source, record.number + 1, header.game) if source else ""
     return Ended(record.number, side, told, Shown(played, told, log.ending, go_on=by))
+
+
+def _ended_in_phases(header: RecordHeader, record: GameRecord, side: int, result: str) -> Ended:
+    """What is shown of a game of Diplomacy that is over: its last year in words, and all maps."""
+    from stratkit.convert.diplomacy import maps, play
+    from stratkit.convert.raw import RawRecord
+    from stratkit.games.diplomacy.told import history, standing
+    from stratkit.humans.session import Ended
+
+    played = play(RawRecord(file=result, header=header, record=record))
+    *phases, (end, _) = played.phases()
+    past = [(position, orders) for position, orders in phases if orders is not None]
+    last = history(played.map, past, end)[-LAST_PHASES:]
+    news = [line for name, lines in last for line in (f"{name}:", *lines)]
+    news += [f"the end of game {record.number + 1}:", *standing(played.map, end)]
+    page = maps(played)
+    return Ended(record.number, side, result, None, news=news, page=page, pages=len(past))
 
 
 def _write(text: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from stratkit.humans.choice import Choice
 from stratkit.humans.observed_game import Offer, Turn
+from stratkit.humans.phase import Phase
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.players.player import Explanation
 
@@ -38,7 +39,7 @@ class SharedFront(FrontEnd):
     screen: Screen
     _told: list[str] = field(default_factory=list)  # before the person had come
 
-    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Phase | Ended) -> None:
         if isinstance(scene, Ended):
             if self.screen.holder == self.name:  # both armies are shown once
                 self.screen.front.show(scene)
@@ -59,7 +60,7 @@ class SharedFront(FrontEnd):
         else:
             self._told.append(text)
 
-    def help(self, scene: Offer | Turn | Choice) -> None:
+    def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         self.screen.front.help(scene)
 
     def ask(self, prompt: str) -> str | None:

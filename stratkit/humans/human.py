@@ -33,6 +33,7 @@ from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
+from stratkit.humans.orderer import OrderingPlayer
 from stratkit.humans.session import AGREE, MISFIT, RESIGN, Saved, Session, Undone
 from stratkit.humans.words import UNDO
 from stratkit.notation.setups import (
@@ -377,10 +378,15 @@ def _is_own(cell: int, side: int) -> bool:
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
     files, notation = (spec.options.setup, spec.options.favourites), kit_of(game).notation
-    if notation is Notation.ORDERS or any(files):
-        check_board(spec, game)  # nobody types orders, and only a board of setups has one
-    boards = notation is Notation.LOG
-    player = _with_setups(spec, game, context.seed) if boards else ChoosingPlayer(game)
+    if any(files):
+        check_board(spec, game)  # only a board of setups has one
+    player: Player
+    if notation is Notation.ORDERS:
+        player = OrderingPlayer(game)
+    elif notation is Notation.LOG:
+        player = _with_setups(spec, game, context.seed)
+    else:
+        player = ChoosingPlayer(game)
     return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
 
 

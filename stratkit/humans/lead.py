@@ -5,23 +5,25 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
 import numpy as np
 
 from stratkit.convert.games import log_of
-from stratkit.convert.raw import RawEpisode, RawLog, RawPositions, RawRecord, chunks
-from stratkit.engine import Game
+from stratkit.convert.raw import RawEpisode, RawJson, RawLog, RawPositions, RawRecord, chunks
+from stratkit.engine import Batch, Game
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import RED, placements, variant
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
+from stratkit.humans.words import SEND
 from stratkit.models.shipped import SHIPPED
 from stratkit.notation.log import Log
 from stratkit.notation.setups import has_counts, parse_setup, setup_text
 from stratkit.notation.squares import move_words, parse_move
 
-GAMES = (RawRecord, RawLog, RawEpisode, RawPositions)
+GAMES = (RawRecord, RawLog, RawEpisode, RawPositions, RawJson)
 
 
 def go_on_command(file: str, number: int, game: str) -> str:
@@ -31,22 +33,36 @@ def go_on_command(file: str, number: int, game: str) -> str:
     return f"match human {other} --game {game} -n 2 --browser -o mine.jsonl --from-game {place}"
 
 
-def lead_of(text: str, game: Game) -> Lead:
+def lead_of(text: str, game: Game) -> Lead | PhaseLead:
     """What leads to the ply that `text` names. `UsageError`: it is no FILE:GAME:PLY. `InputError`:
     there is no such ply."""
-    found = re.fullmatch(r"(.+):([1-9]\d{0,8}):(\d{1,9})", text)
+    orders = kit_of(game).notation is Notation.ORDERS
+    ply = r"\d{1,9}|[SFWsfw]\d{1,4}[MRAmra]" if orders else r"\d{1,9}"
+    found = re.fullmatch(rf"(.+):([1-9]\d{{0,8}}):({ply})", text, re.A)
     if found is None:
-        raise UsageError("--from-game wants FILE:GAME:PLY", text=text)
+        what = "--from-game wants FILE:GAME:PLY"
+        raise UsageError(f"{what}, with PLY like 3 or F1902M" if orders else what, text=text)
+    if orders:
+        with error_context(found[1], f"game {found[2]}"):
+            return PhaseLead.of(game, found[1], int(found[2]), found[3].upper())
     if kit_of(game).notation is not Notation.LOG:
         raise UsageError(f"--from-game is for games with setups, not for {game.name}")
-    file, number, ply = found[1], int(found[2]), int(found[3])
+    file, number, plies = found[1], int(found[2]), int(found[3])
     with error_context(file, f"game {number}"):
         log = _game(file, number)
-        return Lead(game, *_begun(game, log, ply))
+        return Lead(game, *_begun(game, log, plies))
 
 
 def _game(file: str, number: int) -> Log:
     """A game of the file, counted from 1."""
+    item = _item(file, number)
+    if isinstance(item, RawJson):
+        raise InputError("a game of Diplomacy")
+    return log_of(item)
+
+
+def _item(file: str, number: int) -> RawRecord | RawLog | RawEpisode | RawPositions | RawJson:
+    """The same, as it stands there."""
     at = 0
     for items in chunks([file], together=True):
         for item in items:
@@ -54,7 +70,7 @@ def _game(file: str, number: int) -> Log:
                 raise item
             at += isinstance(item, GAMES)
             if at == number and isinstance(item, GAMES):
-                return log_of(item)
+                return item
     raise InputError(f"there is no game {number}", file=file)
 
 
@@ -90,8 +106,8 @@ class Lead:
         self.variant, self.setups, self.moves = variant(game.name), setups, moves
         self.plies = len(moves)
 
-    def __call__(self, side: int) -> tuple[list[str], list[int], list[int]]:
-        kind = self.variant
+    def __call__(self, sides: Sequence[int]) -> tuple[list[str], list[int], list[int]]:
+        kind, [side] = self.variant, sides
         words, played = [self.setups[side]], self._placed(1 - side)
         before = [0 if side == RED else len(played)]
         for ply, text in enumerate(self.moves):
@@ -106,3 +122,74 @@ class Lead:
     def _placed(self, side: int) -> list[int]:
         setup = parse_setup(self.setups[side], self.variant)
         return list(map(int, placements(self.variant, setup)))
+
+
+class PhaseLead:
+    """The same in Diplomacy: what leads to the phase after so many others of a game with these
+    actions. `orders`: of each phase, by power, as a person sends them."""
+
+    def __init__(self, game: Game, actions: Sequence[int], orders: list[dict[str, str]]) -> None:
+        self.game, self.actions, self.orders = game, actions, orders
+        self.plies, self.powers = len(orders), kit_of(game).seats or ()
+
+    @classmethod
+    def of(cls, game: Game, file: str, number: int, phase: str) -> PhaseLead:
+        """Of a game of a file, counted from 1, up to a phase: its name, or how many come before.
+        `InputError`: there is no such phase to go on from."""
+        from stratkit.convert.diplomacy import play
+        from stratkit.engine.diplomacy import map_of
+        from stratkit.games.diplomacy.games import phases, written_orders
+        from stratkit.games.diplomacy.orders import order_text, phase_text
+
+        item = _item(file, number)
+        if isinstance(item, RawLog | RawPositions):
+            raise InputError(f"it is not of {game.name}")
+        played = play(item)
+        if played.fault or played.rules.name != game.name:
+            raise played.fault or InputError(f"it is of {played.rules.name}, not of {game.name}")
+        map_ = map_of(game)
+        orders: list[dict[str, str]] = []
+        for position, given in phases(played.rules, played.actions):
+            if phase in (phase_text(map_, position), str(len(orders))):
+                break
+            written = written_orders(map_, position, given).items()
+            orders.append({
+                power: "; ".join(order_text(map_, position, *one) for one in some) or SEND
+                for power, some in written
+            })  # fmt: skip
+        else:
+            raise InputError("the game has no such phase to go on from", text=phase)
+        return cls(game, cls._first(game, played.actions.tolist(), len(orders)), orders)
+
+    @staticmethod
+    def _first(game: Game, actions: list[int], phases: int) -> list[int]:
+        """The actions of so many first phases. `InputError`: by the game's rules it is over."""
+        batch, turns = Batch(game, 1), [-1]
+        for at, action in enumerate(actions):
+            if batch.actors()[0] < 0:
+                raise InputError("by the rules of this match the game is over before")
+            if batch.turns()[0] != turns[-1]:
+                turns.append(int(batch.turns()[0]))
+            if len(turns) > phases + 1:
+                return actions[:at]
+            batch.apply(np.array([action], np.int32))
+        return actions
+
+    def __call__(self, sides: Sequence[int]) -> tuple[list[str], list[int], list[int]]:
+        words: list[str] = []
+        played: list[int] = []
+        before: list[int] = []
+        batch, last, phase = Batch(self.game, 1), -1, -1
+        asked: set[int] = set()
+        for action in self.actions:
+            if batch.turns()[0] != last:
+                last, phase, asked = int(batch.turns()[0]), phase + 1, set()
+            side = int(batch.actors()[0])
+            if side not in sides:
+                played.append(action)
+            elif side not in asked:
+                asked.add(side)
+                words.append(self.orders[phase][self.powers[side]])
+                before.append(len(played))
+            batch.apply(np.array([action], np.int32))
+        return words, played, before

@@ -52,8 +52,10 @@ class LivePage(PageModel):
         if ended.shown is not None and self.armies:
             self._games[game] = replay_page([ended.shown])
             plies = ended.shown.played.log.plies
-        told = [printable(line) for line in ended.told]
-        side = ("red", "blue")[ended.side]
+        elif ended.page is not None:
+            self._games[game], plies = ended.page, ended.pages
+        told = [printable(line) for line in (*ended.told, *ended.news)]
+        side = ("red", "blue")[ended.side] if ended.page is None else ""
         shown = {"game": game, "side": side, "plies": plies, "told": told}
         shown["result"] = printable(ended.result)
         self._publish(ended=[*self._state["ended"], shown], scene=None, advice=None)

@@ -7,6 +7,7 @@ another game than the one that was left.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,9 +17,17 @@ from stratkit.humans.session import MISFIT
 from stratkit.players.player import Decision, Games, Player, Sides, Views, Watcher, decide
 
 
+@dataclass
+class Done:
+    """How many actions of a game are decided, by all who play from one list together."""
+
+    actions: int = 0
+
+
 class ReplayedOpponent(Player):
     """`player`, which plays one game at a time, by the actions that it has `played` in a game
     before, as far as they go; `keep` is told the game and each action after these, for `file`.
+    `done`: shared by all who have played these actions, in games of more than two.
 
     `draws`, where it is player `me`: it accepts a draw where it expects no more, and declines one
     where it expects more or expects nothing. None: it answers for itself.
@@ -32,13 +41,14 @@ class ReplayedOpponent(Player):
         file: str,
         draws: DrawOffers | None = None,
         me: int = 1,
+        done: Done | None = None,
     ) -> None:
         self.draws, self.me = draws, me
         self.player, self.played, self.keep, self.file = player, played, keep, file
-        self._done = 0  # decisions of this game
+        self._done = Done() if done is None else done
 
     def begin(self, games: Games, sides: Sides) -> None:
-        self._done = 0
+        self._done.actions = 0  # nobody has decided yet
         self.player.begin(games, sides)
 
     def act(self, views: Views) -> Decision:
@@ -52,9 +62,9 @@ class ReplayedOpponent(Player):
         self.player.end(games, sides)
 
     def _act(self, views: Views, values: bool) -> Decision:
-        [game], done = views.games.tolist(), self._done
+        [game], done = views.games.tolist(), self._done.actions
         before = self.played.get(game, ())
-        self._done += 1
+        self._done.actions += 1
         if done >= len(before):
             decision = self._decided(views, values)
             if decision.actions[0] >= 0:

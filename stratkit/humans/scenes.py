@@ -24,6 +24,7 @@ from stratkit.engine.stratego import (
 )
 from stratkit.humans.choice import SEATS, Choice
 from stratkit.humans.observed_game import Counts, Offer, Ply, Turn
+from stratkit.humans.phase import Phase
 from stratkit.notation.drawing import RANKS
 from stratkit.notation.squares import move_text
 from stratkit.players.player import Explanation
@@ -53,6 +54,29 @@ def choice_scene(choice: Choice) -> dict[str, Any]:
         "cells": cells and {"size": cells.size, "stones": cells.stones, "slanted": cells.slanted},
         "actions": choice.actions,
         "resigns": choice.resigns,
+    }
+
+
+def phase_scene(phase: Phase) -> dict[str, Any]:
+    """A power's phase: the map with its orders as SVG, what came of the phases before, and the
+    legal orders of each unit."""
+    return {
+        "kind": "phase",
+        "game": phase.game + 1,
+        "side": phase.power,
+        "phase": phase.name,
+        "asks": phase.asks,
+        "default": phase.default,
+        "map": phase.picture,
+        "standing": phase.standing,
+        "past": [[name, list(lines)] for name, lines in phase.past],
+        "new": phase.new,
+        "orders": phase.texts,
+        "units": [
+            [text, phase.legal(p), phase.text(p, phase.orders[p]) if p in phase.orders else ""]
+            for p, text in phase.units.items()
+        ],
+        "resigns": phase.resigns,
     }
 
 

@@ -12,6 +12,7 @@ from stratkit.players.player import Explanation, Player, Views
 if TYPE_CHECKING:
     from stratkit.humans.choice import Choice
     from stratkit.humans.observed_game import Offer, Turn
+    from stratkit.humans.phase import Phase
     from stratkit.notation.replay_page import Shown
 
 
@@ -30,20 +31,24 @@ class Undone(Exception):
 class Ended:
     """A game that is over: `result` says in words how it ended for the person, who was on `side`;
     `shown` has its boards with both armies (None: it has none, or ended before the setups were
-    complete). `told` has its actions in words, with all that was hidden."""
+    complete). `told` has its actions in words, with all that was hidden. `news` are lines about its
+    last phases, and `page` shows them all, `pages` in number, in games of phases."""
 
     game: int
     side: int
     result: str
     shown: Shown | None
     told: Sequence[str] = ()
+    news: Sequence[str] = ()
+    page: str | None = None
+    pages: int = 0
 
 
 class FrontEnd(Protocol):
     """Where a person plays: a terminal, or a page in a browser. What it gets to `show` and to
     `advise` is all that the person may know."""
 
-    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Phase | Ended) -> None:
         """Shows a setup that the person may take, the person's turn, or the end of a game."""
 
     def advise(self, turn: Turn, advice: Sequence[Explanation], every: bool) -> None:
@@ -52,7 +57,7 @@ class FrontEnd(Protocol):
     def tell(self, text: str) -> None:
         """Says something in words."""
 
-    def help(self, scene: Offer | Turn | Choice) -> None:
+    def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         """Explains the words that may be said there."""
 
     def ask(self, prompt: str) -> str | None:

@@ -9,6 +9,7 @@ from stratkit.humans.choice import Choice
 from stratkit.humans.live_page import LivePage
 from stratkit.humans.observed_game import Offer, Turn
 from stratkit.humans.page_server import Forbidden
+from stratkit.humans.phase import Phase
 from stratkit.humans.scenes import public_scene
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.players.player import Explanation
@@ -19,7 +20,7 @@ class Spectators(LivePage):
 
     armies = False
 
-    def watch(self, scene: Offer | Turn | Choice) -> None:
+    def watch(self, scene: Offer | Turn | Choice | Phase) -> None:
         """One side is shown this."""
         now = public_scene(scene) if isinstance(scene, Turn) else None
         self._publish(phase="watch", scene=now)
@@ -38,7 +39,7 @@ class Watched(FrontEnd):
     front: FrontEnd
     spectators: Spectators
 
-    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Phase | Ended) -> None:
         self.front.show(scene)
         if not isinstance(scene, Ended):
             self.spectators.watch(scene)
@@ -49,7 +50,7 @@ class Watched(FrontEnd):
     def tell(self, text: str) -> None:
         self.front.tell(text)
 
-    def help(self, scene: Offer | Turn | Choice) -> None:
+    def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         self.front.help(scene)
 
     def ask(self, prompt: str) -> str | None:

@@ -12,6 +12,7 @@ from stratkit.engine.stratego import RED, TYPES, Variant
 from stratkit.errors import printable
 from stratkit.humans.choice import SEATS, Choice
 from stratkit.humans.observed_game import Counts, Offer, Turn, played_ply
+from stratkit.humans.phase import Phase
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.drawing import STYLES, Style, draw
 from stratkit.notation.fenfs import OBSERVER, fenfs_of
@@ -30,6 +31,12 @@ HELP = """A move is written like A4 A5. Other words:
 moves  all legal moves    board  draws it again    resign    undo  takes back your last move
 draw  offers a draw, or accepts one    decline  declines it
 save  leave, and go on later    help  this"""
+ORDERS_HELP = """Moves are like A PAR-BUR, A MAR S PAR-BUR, F NTH C A LON-NWY, A LON-NWY VIA;
+A PAR H holds. Retreats are like A BUR-PAR or A BUR D; builds A PAR B, F BRE B; disbands A PAR D.
+Several go with ; between them. A later order of a unit replaces the one before. Other words:
+send  sends the orders; units without one hold    orders  those given so far    clear  drops them
+legal  what each unit may do, legal A PAR one of them    board  shows the phase again
+undo  takes back what was sent last    save  leave, and go on later    help  this"""
 BEST = 5  # moves that `?` shows
 DRAWS = {
     "theirs": "they offer a draw: draw accepts it, decline or a move declines it",
@@ -54,12 +61,14 @@ class Terminal(FrontEnd):
     def tell(self, text: str) -> None:
         self.write(f"{text}\n")
 
-    def show(self, scene: Offer | Turn | Choice | Ended) -> None:
+    def show(self, scene: Offer | Turn | Choice | Phase | Ended) -> None:
         match scene:
             case Offer():
                 self._show_offer(scene)
             case Choice():
                 self._show_choice(scene)
+            case Phase():
+                self._show_phase(scene)
             case Turn():
                 self._show_turn(scene)
             case Ended():
@@ -71,12 +80,14 @@ class Terminal(FrontEnd):
             most = len(one.moves) if every else BEST
             self.write(explanation_text(one, game, most, False))
 
-    def help(self, scene: Offer | Turn | Choice) -> None:
+    def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         if isinstance(scene, Choice):
             words = ["resign", "save", "help"] if scene.resigns else ["save", "help"]
             self.tell(f"{scene.column}: {', '.join(scene.actions)}\nor: {', '.join(words)}")
         elif isinstance(scene, Offer):
             self.tell(f"{SETUP_HELP}\n{letters_text(scene.variant)}")
+        elif isinstance(scene, Phase):
+            self.tell(ORDERS_HELP)
         else:
             self.tell(f"{HELP}\n{self.style.key}")
 
@@ -94,6 +105,17 @@ class Terminal(FrontEnd):
         if not choice.board:
             self.tell(f"{choice.column}: {', '.join(choice.actions)}")
 
+    def _show_phase(self, phase: Phase) -> None:
+        if phase.fresh:
+            for name, lines in phase.past[len(phase.past) - phase.new :]:
+                self.write("".join(f"{line}\n" for line in (f"{name}:", *lines)))
+            self.tell(f"game {phase.game + 1}: you play {phase.power}, {phase.name}: {phase.asks}")
+            self.write("".join(f"{line}\n" for line in phase.standing))
+            self.tell("send sends the orders, help tells the words")
+        self.tell(f"ordered: {'; '.join(phase.texts) or 'nothing'}")
+        if phase.missing or not phase.texts:
+            self.tell(f"without an order: {', '.join(phase.missing) or '-'} ({phase.default})")
+
     def _show_turn(self, turn: Turn) -> None:
         variant, fenfs = turn.position.variant, fenfs_of(turn.position, turn.side)
         self.write(draw(fenfs, turn.side, self.colour, self.style, turn.last))
@@ -109,6 +131,7 @@ class Terminal(FrontEnd):
     def _show_end(self, ended: Ended) -> None:
         if ended.told:
             self.tell("; ".join(ended.told))
+        self.write("".join(f"{line}\n" for line in ended.news))
         if ended.shown is None:
             return
         played = ended.shown.played

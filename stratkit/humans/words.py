@@ -15,6 +15,7 @@ from stratkit.regular import open_regular
 
 LED = "led "  # a game was led here: after so many plies of another one the person goes on
 LEVEL = "level "  # the level of the opponent of a game
+SEND = "send"  # the orders of a phase in which nothing is ordered
 UNDO = "undo"  # the person's last word, and what came after it, are taken back
 PLAYED = "> "  # before an action of the other one, which no word of a person begins with
 _KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")

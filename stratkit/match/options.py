@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from stratkit.declared import MAX_THREADS, one_of, usage, whole
 from stratkit.errors import InputError, UsageError, error_context
 from stratkit.match import MAX_GAMES, PLAYERS
+from stratkit.match.seats import check_names, counts_of
 from stratkit.players.registry import MIXTURE, NETWORK, parse_player
 from stratkit.players.spec import MIX, PlayerSpec
 from stratkit.rating.sprt import Sprt, parse_sprt
@@ -55,7 +56,8 @@ class MatchOptions:
     game: str | None = usage("--game G", "The game to play.")
     gauntlet: bool = usage("--gauntlet", "The first PLAYER meets all others, who do not meet.")
     seats: str | None = usage(
-        "--seats 1vN", "In a game of N + 1 players one PLAYER sits among N copies of another."
+        "--seats AvB|POWER=NAME,...",
+        "In a game of A + B players one PLAYER has A seats, another B; or who sits at each power.",
     )
     setups: str | None = usage(
         "--setups FILE",
@@ -221,15 +223,16 @@ class MatchOptions:
             seed=self.seed if self.seed_given else header.seed,
         )
 
-    def check_seats(self, game: str, players: int) -> None:
+    def check_seats(self, game: str, players: int, powers: Sequence[str] | None) -> None:
         """`UsageError`: --seats does not fit a game of so many players, or other options do not."""
-        fitting = f"1v{players - 1}"
         if self.seats is None and players > 2:
-            what = f"{game} has {players} players: --seats {fitting} seats one PLAYER among others"
-            raise UsageError(what)
-        if self.seats not in (None, fitting):
-            what = f"{game} has {players} players, so --seats can be {fitting}"
-            raise UsageError(what, text=self.seats)
+            what = f"{game} has {players} players: --seats 1v{players - 1} seats one PLAYER"
+            raise UsageError(f"{what} among others")
+        if self.seats is not None and counts_of(self.seats, game, players) is None:
+            check_names(self.seats, game, powers)
+            if self.sprt is not None or self.gauntlet:
+                given = "--sprt" if self.sprt is not None else "--gauntlet"
+                raise UsageError(f"{given} does not go with names at powers", text=self.seats)
         for name in ("sprt", "resign", "draw") if players > 2 else ():
             if getattr(self, name) is not None:
                 raise UsageError(f"--{name} is for games of two players, not for {game}")

@@ -33,6 +33,7 @@ def record_header(
 ) -> RecordHeader:
     """The header of a match. `setups_sha256`: of its setups, if they come from a file."""
     resign, draw = options.limits
+    many = game.players > 2 or "=" in (options.seats or "")
     return RecordHeader(
         game=game.name,
         rules=game.rules,
@@ -49,8 +50,8 @@ def record_header(
         resign=resign.text if resign else None,
         draw=draw.text if draw else None,
         sprt=options.sprt,
-        seats=options.seats if game.players > 2 else None,
-        powers=kit_of(game).seats if game.players > 2 else None,
+        seats=options.seats if many else None,
+        powers=kit_of(game).seats if many else None,
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from stratkit.engine import Game
-from stratkit.errors import counted, error_context
+from stratkit.errors import UsageError, counted, error_context
+from stratkit.games.table import kit_of
 from stratkit.humans import move_log
 from stratkit.humans.front_end import Places, Seats, find_people, open_places, seated
 from stratkit.humans.session import Undone
@@ -17,8 +18,9 @@ from stratkit.match.games import MatchGames
 from stratkit.match.live import Console, LiveTable
 from stratkit.match.options import MatchOptions
 from stratkit.match.records import game_record, record_header
-from stratkit.match.schedule import OneAmongOthers, Schedule
-from stratkit.match.scoreboard import Scoreboard, ShareBoard
+from stratkit.match.schedule import NamedSeats, OneAmongOthers, Schedule
+from stratkit.match.scoreboard import Scoreboard, SeatBoard, ShareBoard
+from stratkit.match.seats import counts_of, seating_of
 from stratkit.play.finished import GameNote
 from stratkit.play.seating import Opening
 from stratkit.setups.given import read_openings
@@ -45,27 +47,43 @@ class _Match:
         use_threads(options.concurrency)
         self.options, self.console = options, console
         self.game = Game(options.game, options.rules)
-        options.check_seats(self.game.name, self.game.players)
+        options.check_seats(self.game.name, self.game.players, kit_of(self.game).seats)
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
         self.people = find_people(self.contestants, options, self.game)
+        self._seat_people()
         self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and not self.people)
         self.grown: int | None = None  # the games, if a rematch has made them more
+
+    def _seat_people(self) -> None:
+        """In a game of more than two players the first one is a person, who meets the others."""
+        seats = self.options.seats
+        if not self.people or self.game.players == 2 or "=" in (seats or ""):
+            return
+        if self.contestants[0].player is not self.people[0]:
+            raise UsageError("with such seats a person is the first PLAYER", text=seats)
+        self.options = replace(self.options, gauntlet=True)
 
     def _schedule(self, games: int, opening: Opening | None) -> tuple[Schedule, Scoreboard]:
         sides, gauntlet = self.game.players, self.options.gauntlet
         names = [contestant.name for contestant in self.contestants]
         whole = -(-games // sides) * sides
+        seats = self.options.seats
+        if seats is not None and "=" in seats:
+            seating = seating_of(seats, self.game.name, kit_of(self.game).seats, names)
+            always = NamedSeats(len(names), games, seating_of_all=seating)
+            return always, SeatBoard(names, always)
         if sides == 2:
             schedule = Schedule(len(names), whole, opening, gauntlet)
             return schedule, Scoreboard(names, schedule, self.options.test)
-        among = OneAmongOthers(len(names), whole, None, gauntlet, sides)
+        alone, _ = counts_of(seats or "", self.game.name, sides) or (1, 0)
+        among = OneAmongOthers(len(names), whole, None, gauntlet, sides, alone)
         return among, ShareBoard(names, among)
 
     def run(self) -> int:
         """Opens the record and plays, as often as the people want a rematch; the exit status."""
-        with open_places(self.people, self.contestants, self.options) as places:
+        with open_places(self.people, self.contestants, self.options, self.game.players) as places:
             while (finished := self._run(places)) and self._again(places):
                 pass
         if not finished:  # a person has left, as one may; but no test has accepted H1
@@ -75,7 +93,8 @@ class _Match:
 
     def _again(self, places: Places) -> bool:
         """Whether the match goes on by another pair of games."""
-        games = self.schedule.games + self.game.players
+        more = 1 if isinstance(self.schedule, NamedSeats) else self.game.players
+        games = self.schedule.games + more
         again = self.options.sprt is None and games <= MAX_GAMES and places.again(games)
         if again:
             self.options = replace(self.options, games=games, resume=True, force=False)
@@ -103,7 +122,7 @@ class _Match:
             if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
             with seated(
-                self.people, places, contestants, header, options, self.console.say
+                self.people, places, contestants, header, options, self.console.say, self.schedule
             ) as seats:
                 try:
                     while not finished:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from stratkit.match.seats import turned_seats
 from stratkit.play.seating import NO_ACTIONS, Opening, Seating
 
 
@@ -58,14 +59,15 @@ class Schedule:
 
 @dataclass(frozen=True)
 class OneAmongOthers(Schedule):
-    """All games of a match with `sides` seats a game: one player sits alone among copies of another
-    one, in each seat equally often. `games` is a multiple of the seats.
+    """All games of a match with `sides` seats a game: `alone` copies of one player sit among copies
+    of another one, in each seat equally often. `games` is a multiple of the seats.
 
     Every player is the one among copies of each other, or, in a `gauntlet`, the first one is among
-    all others. Games belong together, as a pair's do, if only the seat is another.
+    all others. Games belong together, as a pair's do, if the same seats are only turned around.
     """
 
     sides: int = 2
+    alone: int = 1
 
     @cached_property
     def pairings(self) -> list[tuple[int, int]]:
@@ -76,7 +78,32 @@ class OneAmongOthers(Schedule):
     def pair(self, number: int) -> int:
         return number // self.sides
 
+    @cached_property
+    def _places(self) -> list[tuple[int, ...]]:
+        """Of the one, before they are turned around; as many together as make all of them."""
+        return turned_seats(self.alone, self.sides)
+
     def seats(self, number: int) -> tuple[int, ...]:
         """Who plays game `number`, in the order of seats."""
         one, others = self.pairings[number // self.games]
-        return tuple(one if i == number % self.sides else others for i in range(self.sides))
+        places = self._places[self.pair(number) % len(self._places)]
+        mine = {(place + number) % self.sides for place in places}
+        return tuple(one if i in mine else others for i in range(self.sides))
+
+
+@dataclass(frozen=True)
+class NamedSeats(Schedule):
+    """All games of a match in which everybody always has the same seats."""
+
+    seating_of_all: tuple[int, ...] = ()
+
+    @cached_property
+    def pairings(self) -> list[tuple[int, int]]:
+        """One, of the first two players: they all meet."""
+        return [(0, 1)]
+
+    def pair(self, number: int) -> int:
+        return number
+
+    def seats(self, number: int) -> tuple[int, ...]:
+        return self.seating_of_all

@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from stratkit.errors import InputError, counted, named
-from stratkit.match.schedule import OneAmongOthers, Schedule
+from stratkit.match.schedule import NamedSeats, OneAmongOthers, Schedule
 from stratkit.play.finished import NOT_PLAYED
 from stratkit.rating.distinct import Distinct, distinct_text
 from stratkit.rating.onemore import MIN_PAIRS, Unit, between, likely_text
@@ -187,7 +188,7 @@ class ShareBoard(Scoreboard):
 
     def __init__(self, names: Sequence[str], schedule: OneAmongOthers) -> None:
         super().__init__(names, schedule, None)
-        self.sides = schedule.sides
+        self.sides, self.alone = schedule.sides, schedule.alone
         self.shares = [Share([[] for _ in range(self.sides)]) for _ in schedule.pairings]
 
     @property
@@ -196,8 +197,10 @@ class ShareBoard(Scoreboard):
 
     def add(self, record: GameRecord) -> None:
         pairing = record.number // self.schedule.games
-        seat = record.players.index(self.schedule.pairings[pairing][0])
-        self.shares[pairing].scores[seat].append(scored(record.returns, SQUARES)[seat])
+        one, scores = self.schedule.pairings[pairing][0], scored(record.returns, SQUARES)
+        mine = [scores[at] for at, player in enumerate(record.players) if player == one]
+        turn = record.number % self.sides  # of one alone it is its seat
+        self.shares[pairing].scores[turn].append(fmean(mine))
 
     @property
     def decision(self) -> int | None:
@@ -209,12 +212,45 @@ class ShareBoard(Scoreboard):
     def _share(self, index: int) -> list[str]:
         share = self.shares[index]
         one, others = (self.names[i] for i in self.schedule.pairings[index])
-        line = f"{one} among {self.sides - 1} of {others}: {counted(share.games, 'game')}"
+        who = one if self.alone == 1 else f"{self.alone} of {one}"
+        line = f"{who} among {self.sides - self.alone} of {others}"
+        line += f": {counted(share.games, 'game')}"
         if not share.games:
             return [line]
         low, high = share.ends()
         score = f"score {share.mean:.3f} ({low:.3f} to {high:.3f})"
         return [line, score, f"equal is {1 / self.sides:.3f}"]
+
+
+class SeatBoard(Scoreboard):
+    """Of a match in which everybody always has the same seats: each one's mean score of a seat."""
+
+    def __init__(self, names: Sequence[str], schedule: NamedSeats) -> None:
+        super().__init__(names, schedule, None)
+        self.shares = [Share([[]]) for _ in names]
+
+    @property
+    def done(self) -> int:
+        return self.shares[0].games
+
+    def add(self, record: GameRecord) -> None:
+        scores = scored(record.returns, SQUARES)
+        for number, share in enumerate(self.shares):
+            mine = [scores[at] for at, one in enumerate(record.players) if one == number]
+            share.scores[0].append(fmean(mine))
+
+    @property
+    def decision(self) -> int | None:
+        return None
+
+    def rows(self) -> list[list[str]]:
+        return [
+            self._share(name, share) for name, share in zip(self.names, self.shares, strict=True)
+        ]
+
+    def _share(self, name: str, share: Share) -> list[str]:
+        line = f"{name}: {counted(share.games, 'game')}"
+        return [line, f"score of a seat {share.mean:.3f}"] if share.games else [line]
 
 
 def _elo(elo: float) -> str:

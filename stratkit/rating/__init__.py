@@ -10,6 +10,7 @@ tallies.py     the games of a group as the model asks for them
 elo.py         maximum-likelihood Elo: Davidson's model and its fit; Elo game by game
 bootstrap.py   ratings with intervals
 shares.py      games of more than two players: the mean score of one alone among others
+luce.py        ratings of any number of players a game: Plackett and Luce's model
 onemore.py     what few games cannot tell: the Elo between two players
 distinct.py    identical games, and what of them counts
 sprt.py        the sequential test of one player against another

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TABLES = ("ratings", "meetings", "superiority")  # functions of stratkit.rating.tables
 ONLY_ML = ("prior", "first_move", "draws", "intervals", "confidence")
 WITH_SCORE = {"games", "score", "as_json", "mixed_rules", "quiet", "verbose"}
+WITH_LUCE = WITH_SCORE | {"method", "prior", "confidence"}
 MAX_ELO, MIN_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
 
 
@@ -62,7 +63,7 @@ class RateOptions:
         number(0, below=1, none="fit"),
         0.0,
     )
-    method: str = usage("--method", "Default: ml.", one_of("ml", "elo"), "ml")
+    method: str = usage("--method", "Default: ml.", one_of("ml", "elo", "luce"), "ml")
     k: float = usage(
         "--k K", "The K of --method elo (default: 1).", number(above=0, most=1000), 1.0
     )
@@ -83,8 +84,8 @@ class RateOptions:
     versus: str | None = usage("--versus NAME", "Print this player's results against all others.")
     score: str | None = usage(
         "--score WORD",
-        "Games of more than two players: mean scores by squares, or by draw-size.",
-        one_of("squares", "draw-size"),
+        "Games of more than two players: mean scores by squares or draw-size; or luce by order.",
+        one_of("squares", "draw-size", "order"),
     )
     check_games: bool = usage(
         "--check", "Play all games again, and leave out those whose moves deny their result."
@@ -105,14 +106,18 @@ class RateOptions:
 
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
-        if self.score is not None:
+        if self.method == "luce":
+            self._check_luce()
+        elif self.score == "order":
+            raise UsageError("--score order belongs to --method luce")
+        elif self.score is not None:
             alone = sorted(self.given - WITH_SCORE)
             if alone:
                 renames = {"as_csv": "csv", "shown": "games", "check_games": "check"}
                 name = renames.get(alone[0], alone[0])
                 other = f"not with --{name.replace('_', '-')}"
                 raise UsageError(f"--score goes with --json and --mixed-rules alone, {other}")
-        for name in ONLY_ML if self.method == "elo" else ("k",):
+        for name in ONLY_ML if self.method == "elo" else ("k",) if self.method == "ml" else ():
             if name in self.given:
                 other = "ml" if self.method == "elo" else "elo"
                 raise UsageError(f"--{name.replace('_', '-')} belongs to --method {other}")
@@ -130,6 +135,14 @@ class RateOptions:
         if self.shown is not None and self.html is None:
             raise UsageError("--games belongs to --html")
         self._check_files()
+
+    def _check_luce(self) -> None:
+        alone = sorted(self.given - WITH_LUCE)
+        if alone:
+            renames = {"as_csv": "csv", "shown": "games", "check_games": "check"}
+            name = f"--{renames.get(alone[0], alone[0]).replace('_', '-')}"
+            what = "--method luce goes with --score, --prior, --confidence, --json, --mixed-rules"
+            raise UsageError(f"{what}, not with {name}")
 
     def _check_files(self) -> None:
         """Every input and output must be another file; -f overwrites files, but not these."""

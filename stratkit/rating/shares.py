@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from stratkit.errors import InputError, printable
+from stratkit.errors import InputError, error_context, printable
 from stratkit.rating.onemore import CONFIDENCE, SEED
 from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
@@ -91,20 +91,16 @@ def alone(players: Sequence[int]) -> int | None:
 
 
 @dataclass
-class Shares:
-    """The shares of a pool. A game that is met again is not counted again.
+class SeatGames:
+    """The games of a pool, whatever is made of them. A game that is met again is not counted again.
 
-    how        how games are scored: `SQUARES` or `DRAW_SIZE`
-    seats      their names
-    cells      shares by the names of the one and of the others
+    how        how games are scored
     repeated   number of games that were met again
     differing  numbers of games left out: another game of their match came with it
     rules      of all games
     """
 
     how: str
-    seats: tuple[str, ...] = ()
-    cells: dict[tuple[str, str], Share] = field(default_factory=dict)
     repeated: int = 0
     differing: list[int] = field(default_factory=list)
     _met: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -118,10 +114,10 @@ class Shares:
         torn: Callable[[InputError], object] = lambda error: None,
     ) -> None:
         """Adds all games of a stream; `torn` is told of a last line that is left out.
-        `InputError`: no game record, another game, or not one player among others."""
+        `InputError`: no game record, another game, or not such games."""
         form, stream = form_of(stream, name)
         if form is not None:
-            raise InputError("results of two players: --score is for games of more", file=name)
+            raise InputError("results of two players: game records are needed here", file=name)
         last: RecordHeader | None = None
         lines: list[int] = []  # of the headers so far
         records = read_records(stream, name, torn, lines.append)
@@ -134,10 +130,9 @@ class Shares:
 
     def add(self, header: RecordHeader, record: GameRecord, name: str, number: int) -> None:
         """Adds a game, once; it is game `number` of `name`, from 1."""
-        seat, key = alone(record.players), (match_key(header), record.number)
-        if seat is None or len(record.players) < 3:
-            what = "--score is for games of one player among copies of another"
-            raise InputError(what, file=name, where=f"game {number}")
+        with error_context(name, f"game {number}"):
+            self.check(record)
+        key = match_key(header), record.number
         if key in self._met:
             if self._met[key] == game_hash(record):
                 self.repeated += 1
@@ -145,6 +140,39 @@ class Shares:
                 self.differing.append(record.number)
             return
         self._met[key] = game_hash(record)
+        self.take(header, record)
+
+    @property
+    def met(self) -> int:
+        """How many games there are."""
+        return len(self._met)
+
+    def check(self, record: GameRecord) -> None:
+        """`InputError`: this is no such game."""
+
+    def take(self, header: RecordHeader, record: GameRecord) -> None:
+        """Counts a game."""
+        raise NotImplementedError
+
+
+@dataclass
+class Shares(SeatGames):
+    """The shares of one player among others.
+
+    seats  their names
+    cells  shares by the names of the one and of the others
+    """
+
+    seats: tuple[str, ...] = ()
+    cells: dict[tuple[str, str], Share] = field(default_factory=dict)
+
+    def check(self, record: GameRecord) -> None:
+        if alone(record.players) is None or len(record.players) < 3:
+            raise InputError("--score is for games of one player among copies of another")
+
+    def take(self, header: RecordHeader, record: GameRecord) -> None:
+        seat = alone(record.players)
+        assert seat is not None
         others = record.players[seat - 1]  # seat 0: the last one
         names = header.players[record.players[seat]].name, header.players[others].name
         n = len(record.players)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.engine import Batch, known_actions, worlds
+from stratkit.engine import Batch, known_actions, past_actions, worlds
 
 Actions = npt.NDArray[np.int32]
 
@@ -50,6 +50,13 @@ class SideState:
         if self._batch is None or self._actions is None:
             return None
         return known_actions(self._batch.game, self._actions, self.side)
+
+    def past(self) -> Actions | None:
+        """int32 [k], the actions before the simultaneous turn that the side is in, which everybody
+        knows (`stratkit.engine.past_actions`); None: nobody can tell them."""
+        if self._batch is None or self._actions is None:
+            return None
+        return past_actions(self._batch.game, self._actions)
 
     def turn(self) -> Batch | None:
         """One state, where the simultaneous turn began that the side is in, which everybody knows

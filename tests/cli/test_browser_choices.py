@@ -46,3 +46,37 @@ def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) ->
         assert served.ended()[0] == 0
         assert "chance: " in told
     assert len(records(games)) == 2 and browser.errors == []
+
+
+def test_orders_are_typed_chosen_and_sent(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """A wrong order is told, an order is an arrow on the map; at the end there are all maps."""
+    browser.screen(1280, 800)
+    games = tmp_path / "d.jsonl"
+    play = ("random", "--game", "diplomacy:fva", "--seats", "FRANCE=human,AUSTRIA=random")
+    with Served((*play, "-n", 1, "--seed", 1, "-o", games)) as served:
+        browser.visit(served.address)
+        until(browser, "asked() && scene().kind === 'phase'")
+        arrows = "document.querySelectorAll('#map line[marker-end]').length"
+        assert browser.evaluate(arrows) == 0
+        browser.evaluate("at('order').value = 'par-bur'")
+        browser.evaluate("at('ordering').requestSubmit()")
+        until(browser, "asked() && scene().orders.length === 1")
+        assert browser.evaluate(arrows) == 1
+        browser.evaluate("at('order').value = 'A VIE H'")
+        browser.evaluate("at('ordering').requestSubmit()")
+        until(browser, "asked() && at('messages').textContent.includes('FRANCE has no A VIE')")
+        browser.evaluate("""(() => { const select = document.querySelectorAll('#units select')[1];
+            select.value = select.options[2].value; select.onchange(); })()""")
+        until(browser, "asked() && scene().orders.length === 2")
+        assert served.say(browser.evaluate("state.version"), "../x.svg") == 409
+        browser.click("send-orders")
+        until(browser, "asked() && scene().phase === 'F1901M'")
+        assert "FRANCE: A PAR - BUR" in browser.evaluate("at('past').textContent")
+        browser.click("resign-orders")
+        until(browser, "state.ended.length === 1")
+        assert not browser.evaluate("at('end').hidden") and "F1901M" in browser.evaluate(
+            "replays.get(1)"
+        )
+        browser.click("part")
+        assert served.ended()[0] == 0
+    assert [game["reason"] for game in records(games)] == ["resigned"] and browser.errors == []

@@ -43,7 +43,8 @@ def test_a_game_of_another_program_is_sound_and_becomes_a_record(tmp_path: pathl
     games = read_games(str(out))
     assert games["game"].tolist() == ["diplomacy:fva"] and games["reason"].tolist() == ["cut"]
     again = json.loads(run("fenfs", "convert", "--to", "json", out).data)
-    assert again["rules"] == {"max_quiet": 0, "years": 250}
+    assert again["stratkit"]["rules"] == {"max_quiet": 0, "years": 250}
+    assert again["map"] == "standard_france_austria" and again["rules"] == ["NO_PRESS"]
     assert [phase["name"] for phase in again["phases"]] == [p["name"] for p in PHASES]
     assert sorted(again["phases"][2]["orders"]["FRANCE"]) == ["A PAR B", "F BRE B"]
     end = again["phases"][3]["state"]
@@ -185,3 +186,20 @@ def test_what_is_of_one_game_alone(tmp_path: pathlib.Path, record: str) -> None:
     done = run("fenfs", "convert", "--to", "json", "--result", "red", record)
     assert done.status == 1 and not done.data  # only logs are chosen so
     assert done.error_line == "fenfs: no such game in the input"
+
+
+def test_many_games_of_a_file_are_lines(tmp_path: pathlib.Path) -> None:
+    """As the `diplomacy` package keeps them; a wrong line is told by its number."""
+    lines = tmp_path / "saved.jsonl"
+    game = json.dumps({"id": "1", "map": "standard_france_austria", "rules": [], "phases": PHASES})
+    lines.write_text(f'{game}\n{game}\n{{"phases": 3}}\n')
+    done = run("fenfs", "check", lines)
+    assert done.status == 3 and done.error_line.startswith(f"fenfs: {lines}: game 3: no game")
+    back = tmp_path / "back.jsonl"
+    assert run("fenfs", "convert", "--to", "json", lines, "-o", back).status == 3
+    assert len(back.read_text().splitlines()) == 2 and run("fenfs", "check", back).status == 0
+    done = run("fenfs", "convert", "--to", "games", "--game", 2, back)
+    assert done.status == 0 and '"game":"diplomacy:fva"' in done.out.splitlines()[0]
+    page = tmp_path / "page.html"
+    assert run("fenfs", "replay", "--game", 1, back, "-o", page).status == 0
+    assert "FRANCE: A PAR - PIC; F BRE - MAO; A MAR - SPA" in page.read_text()

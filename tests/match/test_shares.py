@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from running import ROOT, run
-from stratkit.errors import InputError
-from stratkit.match.schedule import OneAmongOthers
+from stratkit.errors import InputError, UsageError
+from stratkit.match.schedule import NamedSeats, OneAmongOthers
+from stratkit.match.seats import seating_of
 from stratkit.rating.shares import DRAW_SIZE, SQUARES, Share, Shares, scored
 
 PURE = ("--game", "diplomacy:pure", "--seats", "1v6")
@@ -29,6 +30,44 @@ def test_each_player_is_the_one_in_each_seat_equally_often() -> None:
     assert len(schedule) == 6 * 14 and len(seated) == 6 * 7 and set(seated.values()) == {2}
     assert [schedule.pair(n) for n in (0, 6, 7, 14)] == [0, 0, 1, 2]
     assert len(OneAmongOthers(3, 7, gauntlet=True, sides=7)) == 2 * 7
+
+
+def test_several_of_one_sit_together_in_all_ways() -> None:
+    """After all ways of 3 among 4, 35 games, each set of seats was taken once; each 7 are fair."""
+    schedule = OneAmongOthers(2, 70, sides=7, alone=3)
+    sets = [
+        tuple(at for at, player in enumerate(schedule.seats(number)) if player == 0)
+        for number in range(35)
+    ]
+    assert len(set(sets)) == 35 and {len(seats) for seats in sets} == {3}
+    assert Counter(seat for seats in sets[:7] for seat in seats) == dict.fromkeys(range(7), 3)
+    assert {schedule.seats(number).count(0) for number in range(70, 140)} == {4}
+
+
+TINY = ("RED", "BLUE")
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "seats"),
+    [
+        ("RED=a,BLUE=b", ["a", "b"], (0, 1)),
+        ("blue=a,others=b", ["a", "b"], (1, 0)),
+        ("RED=a", ["a", "b"], "nobody sits at BLUE (others=NAME seats them)"),
+        ("RED=a,RED=b", ["a", "b"], "RED is named twice"),
+        ("RDE=a,others=b", ["a", "b"], "no power is called 'RDE' (did you mean 'RED'?)"),
+        ("RED=a,BLUE=b,others=a", ["a", "b"], "none is left for others"),
+        ("RED=a,BLUE=c", ["a", "b"], "no PLAYER is called 'c'"),
+        ("RED=a,BLUE=a", ["a", "b"], "b has no seat"),
+        ("RED=a,BLUE", ["a", "b"], "--seats are POWER=NAME,others=NAME: 'BLUE'"),
+    ],
+)
+def test_names_at_powers(text: str, names: list[str], seats: tuple[int, ...] | str) -> None:
+    if isinstance(seats, tuple):
+        assert seating_of(text, "tiny", TINY, names) == seats
+        assert NamedSeats(2, 3, seating_of_all=seats).seats(2) == seats
+    else:
+        with pytest.raises(UsageError, match=re.escape(seats)):
+            seating_of(text, "tiny", TINY, names)
 
 
 def test_scores_and_errors_by_hand() -> None:
@@ -75,7 +114,7 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     done = run("rate", "--score", "squares", "--json", file, file)
     assert done.error_line == "rate: 280 games met again, counted once"
     found = json.loads(done.out)
-    page = (ROOT / "formats/rating.md").read_text().partition("\n## ")[2]
+    page = (ROOT / "formats/rating.md").read_text().partition("\n## ")[2].partition("\n## ")[0]
     assert re.findall(r"^\| (\w+) \| (?!type)", page, re.M) == list(found)
     assert [(c["one"], c["others"], c["games"]) for c in found["cells"]] == [
         ("a", "b", 140),
@@ -105,11 +144,15 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> Non
     two = ["match", "random", "name=b,random", "--seed", 1, "-o", file]
     for words, wrong in (
         (["--game", "diplomacy:pure", "-n", 7], "diplomacy:pure has 7 players: --seats 1v6 seats"),
-        ([*PURE[:2], "--seats", "1v5", "-n", 7], "has 7 players, so --seats can be 1v6: '1v5'"),
+        (
+            [*PURE[:2], "--seats", "1v5", "-n", 7],
+            "has 7 players, and these seats add up to 6: '1v5'",
+        ),
+        ([*PURE[:2], "--seats", "six", "-n", 7], "--seats are like 1v6, or POWER=NAME"),
         ([*PURE, "-n", 7, "--sprt", "elo0=0,elo1=5"], "--sprt is for games of two players"),
         (
             ["--game", "kuhn", "--seats", "1v6", "-n", 2],
-            "kuhn has 2 players, so --seats can be 1v1",
+            "kuhn has 2 players, and these seats add up to 7",
         ),
     ):
         done = run(*two, *words)

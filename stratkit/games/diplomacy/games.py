@@ -8,6 +8,7 @@ keep although the rules do not take them are no fault, but told (`saved.py`).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from stratkit.engine.diplomacy import (
     NONE,
     PHASES,
     POWER,
+    RETREAT,
     SPRING_MOVES,
     SPRING_RETREATS,
     SUPPORT_HOLD,
@@ -47,6 +49,9 @@ from stratkit.games.diplomacy.orders import (
 from stratkit.games.diplomacy.saved import NO_ORDER, has_retreat, lawful
 
 MAX_YEARS = 250  # of a game
+# What the `diplomacy` package calls maps that have another name here, and games without talk.
+ELSEWHERE = {"fva": "standard_france_austria", "gvi": "standard_germany_italy"}
+NO_PRESS = ["NO_PRESS"]
 ENDED = "COMPLETED"  # the name of what follows the last phase
 DISLODGED = "*"  # before a unit
 
@@ -72,7 +77,7 @@ def phases(game: Game, actions: Int32s) -> Iterator[tuple[np.ndarray, Bytes]]:
         for word in words:
             batch.apply(np.array([word], np.int32))
         orders[0, int(view["at"][0])] = _order(words)
-    if batch.actors()[0] < 0 or batch.turns()[0] != turn:
+    if turn >= 0 and (batch.actors()[0] < 0 or batch.turns()[0] != turn):
         yield position, orders
 
 
@@ -86,24 +91,61 @@ def game_json(game: Game, actions: Int32s) -> dict[str, Any]:
     map_, phases_json = map_of(game), []
     position = map_.start()
     for position, orders in phases(game, actions):
-        phases_json.append(phase_json(map_, position, orders))
+        phases_json.append(saved_json(map_, position, orders))
         position = map_.resolve(position, orders)
-    phases_json.append({**phase_json(map_, position), "name": ENDED, "orders": {}})
-    return {"map": game.name.partition(":")[2], "rules": dict(game.rules), "phases": phases_json}
+    phases_json.append({**saved_json(map_, position), "name": ENDED, "orders": {}})
+    name = game.name.partition(":")[2]
+    return {
+        "id": hashlib.sha256(np.ascontiguousarray(actions, "<i4").tobytes()).hexdigest()[:16],
+        "map": ELSEWHERE.get(name, name),
+        "rules": NO_PRESS,
+        "stratkit": {"rules": dict(game.rules)},
+        "phases": phases_json,
+    }
+
+
+def saved_json(
+    map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = None
+) -> dict[str, Any]:
+    """A phase with all that the `diplomacy` package wants to load one."""
+    phase = phase_json(map_, position, orders)
+    state = {"name": phase["name"], **phase["state"], "retreats": _retreats(map_, position)}
+    return {**phase, "state": state, "results": {}, "messages": []}
+
+
+def _retreats(map_: DiplomacyMap, position: np.ndarray) -> dict[str, dict[str, list[str]]]:
+    """Of each power the dislodged units, and where each may go."""
+    out: dict[str, dict[str, list[str]]] = {power: {} for power in map_.powers}
+    gone = position["dislodged"][0]
+    for province in np.flatnonzero(gone).tolist():
+        unit, orders = int(gone[province]), map_.legal(position, province).tolist()
+        places = [map_.locations[to] for verb, _, to in orders if verb == RETREAT]
+        out[map_.powers[unit & POWER]][unit_text(map_, province, unit)] = places
+    return out
 
 
 def phase_json(
     map_: DiplomacyMap, position: np.ndarray, orders: Bytes | None = None
 ) -> dict[str, Any]:
     """A phase, of a position of shape [1]; without orders, what follows the last phase."""
-    orders = _none(map_) if orders is None else orders
-    by_power: dict[str, list[str]] = {power: [] for power in map_.powers}
-    for province, order in enumerate(orders[0].tolist()):
-        power = _who_orders(map_, position, province, order[0])
-        if power is not None:
-            by_power[map_.powers[power]].append(order_text(map_, position, province, tuple(order)))
+    written = written_orders(map_, position, _none(map_) if orders is None else orders)
+    by_power = {
+        power: [order_text(map_, position, *one) for one in some] for power, some in written.items()
+    }
     state = {"units": units(map_, position), "centers": _centres(map_, position)}
     return {"name": phase_text(map_, position), "state": state, "orders": by_power}
+
+
+def written_orders(
+    map_: DiplomacyMap, position: np.ndarray, orders: Bytes
+) -> dict[str, list[tuple[int, Order]]]:
+    """The orders of a phase that are written, by power: each with its province."""
+    by_power: dict[str, list[tuple[int, Order]]] = {power: [] for power in map_.powers}
+    for province, (verb, whom, whither) in enumerate(orders[0].tolist()):
+        power = _who_orders(map_, position, province, verb)
+        if power is not None:
+            by_power[map_.powers[power]].append((province, (verb, whom, whither)))
+    return by_power
 
 
 def units(map_: DiplomacyMap, position: np.ndarray) -> dict[str, list[str]]:
@@ -147,8 +189,11 @@ def game_of(data: Any) -> Game:
     `InputError`: there is no such map or rule."""
     given = _object(data, "the game")
     name, rules = given.get("map", "standard"), given.get("rules")
+    if "stratkit" in given:
+        rules = _object(given["stratkit"], "stratkit").get("rules")
     if not isinstance(name, str):
         raise InputError("the map is not a name")
+    name = next((ours for ours, theirs in ELSEWHERE.items() if theirs == name), name)
     if not isinstance(rules, dict):
         rules = {"years": MAX_YEARS, "max_quiet": 0}
     if not all(type(value) is int for value in rules.values()):
@@ -248,7 +293,9 @@ class _Reading:
         given, turn = orders_array(self.map, orders.items()), self.batch.turns()[0]
         while self.batch.actors()[0] >= 0 and self.batch.turns()[0] == turn:
             at, legal = int(seen(self.batch)["at"][0]), self.batch.legal()[0]
-            for word in _words(orders.get(at, (HOLD if legal[HOLD] else DISBAND, NONE, NONE))):
+            for word in order_actions(
+                orders.get(at, (HOLD if legal[HOLD] else DISBAND, NONE, NONE))
+            ):
                 self.batch.apply(np.array([word], np.int32))
                 self.actions.append(word)
         if int(self.position["phase"][0]) in (SPRING_MOVES, FALL_MOVES):
@@ -317,6 +364,7 @@ def _order(words: Sequence[int]) -> Order:
     return verb, whom, whither
 
 
-def _words(order: Order) -> list[int]:
+def order_actions(order: Order) -> list[int]:
+    """The actions of an order."""
     verb, *places = order
     return [verb, *(len(VERBS) + place for place in places if place != NONE)]

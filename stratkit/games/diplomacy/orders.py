@@ -1,7 +1,8 @@
 """Diplomacy as text: orders (`A PAR - BUR`), units (`F STP/SC`), phases (`S1901M`).
 
 Parsing and printing are inverses. The parser completes what has one meaning only: the coast that a
-fleet reaches, the convoy without which an army does not arrive. formats/diplomacy.md says how.
+fleet reaches, the convoy without which an army does not arrive, a unit's type. It also reads orders
+as people type them (`par-bur`). formats/diplomacy.md says how.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ _WORDS = {
     **{"H": ("HOLD",), "S": ("SUPPORT",), "C": ("CONVOY",), "R": ("RETREAT",), "B": ("BUILD",)},
     "D": ("DISBAND", "REMOVE"),
 }
+_FORMS = "an order is written like A PAR - BUR, A PAR S A MAR - BUR or F NTH C A LON - NWY"
+_ARROW = re.compile(r"\s*(?:->|-|\u2013)\s*")
+_COAST = re.compile(r"\s*\(([NESW]C)\)")
 _SHORT = {
     word + end: letter for letter, some in _WORDS.items() for word in some for end in ("", "S")
 }
@@ -131,6 +135,28 @@ def order_text(board: DiplomacyMap, position: np.ndarray, province: int, order: 
     return f"{own} {'C' if verb == CONVOY else 'S'} {other} - {names[whither]}"
 
 
+def order_words(board: DiplomacyMap, position: np.ndarray, text: str) -> list[str]:
+    """The words of an order as people type it, in the order that `parse_order` wants: types of
+    units are there, verbs are letters. Raises `InputError` for half an order."""
+    spaced = _ARROW.sub(" - ", _COAST.sub(r"/\1", text.upper()))
+    words = [_SHORT.get(word, word) for word in spaced.split()]
+    if words[:1] and words[0] in ("B", "D", "R") and words[0] not in board.number:  # `BUILD A PAR`
+        size = 2 if words[1:2] in (["A"], ["F"]) else 1
+        words = [*words[1 : 1 + size], words[0], *words[1 + size :]]
+    orders = int(position["phase"][0])
+    own = "unit" if orders in (SPRING_MOVES, FALL_MOVES, ADJUSTMENTS) else "dislodged"
+    for at, field in ((0, own), (3, "unit")):
+        named = at < len(words) and words[at] in board.number and words[at] not in ("A", "F")
+        if named and (not at or words[2] in ("S", "C")):
+            unit = int(position[field][0, board.parent[board.number[words[at]]]])
+            words.insert(at, _type(unit) if unit else "A")
+    if len(words) < 3 and words[:1] and (words[0] in ("A", "F") or words[0] in _SHORT.values()):
+        raise InputError(f"half an order: {_FORMS}", text=text)
+    if len(words) < 3 or words[0] not in ("A", "F"):
+        raise InputError(_FORMS, text=text)
+    return words
+
+
 def parse_order(
     board: DiplomacyMap, position: np.ndarray, power: int, text: str
 ) -> tuple[int, Order]:
@@ -138,10 +164,7 @@ def parse_order(
 
     Raises `InputError` for what is no order, `VoidOrder` for one that is not legal there.
     """
-    words = [_SHORT.get(word, word) for word in text.upper().split()]
-    if len(words) < 3 or words[0] not in ("A", "F"):
-        raise InputError("an order is written like A PAR - BUR", text=text)
-    kind, name, verb, *rest = words
+    kind, name, verb, *rest = order_words(board, position, text)
     at = _location(board, name, text)
     province = int(board.parent[at])
     phase = int(position["phase"][0])
@@ -153,16 +176,49 @@ def parse_order(
         moves = phase in (SPRING_MOVES, FALL_MOVES, ADJUSTMENTS)
         unit = int(position["unit" if moves else "dislodged"][0, province])
         if not unit or _type(unit) != kind or unit & POWER != power:
-            what = f"{board.powers[power]} has no {kind} {name}"
-            raise VoidOrder(what if moves else f"{what} that retreats", text=text)
+            why = _whose(board, position, province, unit, power)
+            raise VoidOrder(f"{board.powers[power]} has no {kind} {name}{why}", text=text)
         order = _order(board, position, province, unit, verb, rest, text)
     if (verb in ("B", "D")) and rest:
         raise InputError("words behind the order", text=text)
     if order[0] in (BUILD_ARMY, BUILD_FLEET, DISBAND) and phase in (SPRING_MOVES, FALL_MOVES):
         raise VoidOrder("units are built and disbanded in other phases", text=text)
     if not board.is_legal(position, province, order):
-        raise VoidOrder("not legal here", text=text)
+        raise VoidOrder(_why_illegal(board, position, power, order, f"{kind} {name}"), text=text)
     return province, order
+
+
+def _whose(board: DiplomacyMap, position: np.ndarray, province: int, unit: int, power: int) -> str:
+    """What is there instead of the unit that a power orders; "": nothing is."""
+    if unit:
+        owner = "" if unit & POWER == power else f" of {board.powers[unit & POWER]}"
+        return f": there is {unit_text(board, province, unit)}{owner}"
+    moves = (SPRING_MOVES, FALL_MOVES, ADJUSTMENTS)
+    return ": no unit is there" if position["phase"][0] in moves else " that retreats"
+
+
+def _why_illegal(
+    board: DiplomacyMap, position: np.ndarray, power: int, order: Order, unit: str
+) -> str:
+    """Why an order that is none of the legal ones of its unit is none."""
+    verb, phase, who = order[0], int(position["phase"][0]), board.powers[power]
+    if phase == ADJUSTMENTS:
+        owed = board.adjustment(position, power)
+        if verb in (BUILD_ARMY, BUILD_FLEET) and owed <= 0:
+            return f"{who} has no unit to build"
+        if verb == DISBAND and owed >= 0:
+            return f"{who} has no unit to disband"
+        if verb not in (BUILD_ARMY, BUILD_FLEET, DISBAND):
+            return "moves are ordered in other phases: here units are built and disbanded"
+        return f"{unit} cannot be built: its centre must be owned, free and of this kind"
+    if phase in (SPRING_RETREATS, FALL_RETREATS):
+        if verb in (RETREAT, DISBAND):
+            return f"{unit} cannot retreat there"
+        return f"{unit} is dislodged: it retreats or is disbanded"
+    if verb in (MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE):
+        to = board.locations[order[2] if order[2] != NONE else order[1]]
+        return f"not legal here: {unit} cannot reach {to}"
+    return "not legal here"
 
 
 def _order(
@@ -201,7 +257,9 @@ def _order(
             if not seen & FLEET:
                 to = int(board.parent[to])
             return (SUPPORT_MOVE if verb == "S" else CONVOY, whom, to)
-    raise InputError("an order is written like A PAR - BUR", text=text)
+    half = verb in ("-", "R", "S", "C") and len(rest) < (1 if verb in ("-", "R") else 2)
+    half |= rest[2:] == ["-"]
+    raise InputError(f"half an order: {_FORMS}" if half else _FORMS, text=text)
 
 
 def _destination(board: DiplomacyMap, province: int, unit: int, name: str, text: str) -> int:
