@@ -16,7 +16,7 @@ import numpy as np
 from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
-from stratkit.search.safe import PBSSearch, distinct_roots
+from stratkit.search.safe import PBSSearch, distinct_states
 from stratkit.search.subgame import SOLVERS, Leaves, SubgameSolver
 
 EXPLORE = 0.25
@@ -54,8 +54,9 @@ class _After:
 
 
 class Generator:
-    """Plays so many `games` at a time on `tree`. Games at the opening share one subgame, from which
-    each goes on at an iteration of its own. The games are a function of the seed and the leaves."""
+    """Plays so many `games` at a time on `tree`. Equal roots, as the opening is, share one subgame,
+    from which each game goes on at an iteration and a leaf of its own. The games are a function of
+    the seed and the leaves."""
 
     def __init__(
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
@@ -72,7 +73,7 @@ class Generator:
     def examples(self, leaves: Leaves) -> Examples:
         """Solves a subgame of each game, two examples of each, and moves on."""
         tree, search = self.tree, self.search
-        roots, which = distinct_roots(self._roots, tree.opening)
+        roots, which = distinct_states(self._roots, self._beliefs)
         beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
         subgames = Subgames(tree, self._roots[roots], self.depth)
         solver = SOLVERS[search.kind](subgames, beliefs, leaves)
