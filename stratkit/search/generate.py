@@ -16,7 +16,7 @@ import numpy as np
 from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
-from stratkit.search.safe import PBSSearch, distinct_states
+from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import SOLVERS, Leaves, SubgameSolver
 
 EXPLORE = 0.25
@@ -54,9 +54,8 @@ class _After:
 
 
 class Generator:
-    """Plays so many `games` at a time on `tree`. Equal roots, as the opening is, share one subgame,
-    from which each game goes on at an iteration and a leaf of its own. The games are a function of
-    the seed and the leaves."""
+    """Plays so many `games` at a time on `tree`. Games at the opening share one subgame, from which
+    each goes on at an iteration of its own. The games are a function of the seed and the leaves."""
 
     def __init__(
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
@@ -73,7 +72,7 @@ class Generator:
     def examples(self, leaves: Leaves) -> Examples:
         """Solves a subgame of each game, two examples of each, and moves on."""
         tree, search = self.tree, self.search
-        roots, which = distinct_states(self._roots, self._beliefs)
+        roots, which = self._distinct_roots()
         beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
         subgames = Subgames(tree, self._roots[roots], self.depth)
         solver = SOLVERS[search.kind](subgames, beliefs, leaves)
@@ -100,6 +99,15 @@ class Generator:
         player's hands, float64 [n, game's hands]."""
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
+
+    def _distinct_roots(self) -> tuple[Int64s, Int64s]:
+        """Of which games the roots are solved, and of each game which of these is its own: all at
+        the opening share one."""
+        opening = self._roots == self.tree.opening
+        repeated = opening & (np.cumsum(opening) > 1)
+        which = np.cumsum(~repeated) - 1
+        which[repeated] = which[opening][:1]
+        return np.flatnonzero(~repeated), which
 
     def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> _After:
         """Where some games go on, of the subgames `which`, which is decided now. Those that end in
