@@ -22,8 +22,7 @@ from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import StratkitError
 from stratkit.models.open_model import ValueModel, open_model
 from stratkit.nets.pbs import PBSNet
-from stratkit.search.generate import rows_of
-from stratkit.search.leaves import NetworkLeaves
+from stratkit.search.leaves import NetworkLeaves, rows_of
 from stratkit.search.safe import PBSSearch, play_through
 from stratkit.search.subgame import CFRD, SOLVERS, Leaves, nothing
 from stratkit.search.value_error import states_of_selfplay

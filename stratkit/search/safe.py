@@ -16,8 +16,9 @@ import numpy as np
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.regret_matching import inverse_cdf
-from stratkit.search.subgame import SOLVERS, Leaves
+from stratkit.search.subgame import CFRD, SOLVERS, Leaves, SubgameSolver
 
 AT_ONCE = 512  # subgames that are solved together, at most
 TOGETHER = 40_960  # nodes of subgames that are solved together, unless one alone has more
@@ -33,6 +34,8 @@ class PBSSearch:
     depth    in decisions; 0: to the end of the game; None: as `Depths` says, by the nodes
     safe     play a random iteration, not the average
     nodes    of a subgame, at most, if they say its depth
+    warm     of how many iterations the network's policy stands at the begin (of `cfr` alone); 0 and
+             None: it begins at uniform play, but with 0 self-play has examples of policies, too
     """
 
     kind: str = "cfr"
@@ -40,6 +43,14 @@ class PBSSearch:
     depth: int | None = 2
     safe: bool = True
     nodes: int = 2048
+    warm: int | None = None
+
+    def weights(self) -> Float64s:
+        """What the policies with k = 0 .. updates / 2 updates count in the average, [k]."""
+        if not self.warm:
+            return SOLVERS[self.kind].weights(self.updates)
+        later = self.warm + np.arange(1.0, self.updates // 2)
+        return np.array([self.warm * (self.warm + 1) / 2, *later, 0])
 
 
 class Depths:
@@ -118,6 +129,17 @@ def distinct_states(nodes: Int32s, beliefs: tuple[Float64s, Float64s]) -> tuple[
     return first[order], np.argsort(order)[which]
 
 
+def begun(
+    search: PBSSearch, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves
+) -> SubgameSolver:
+    """A search from some beliefs at the roots, of which nothing is done yet."""
+    solver = SOLVERS[search.kind](subgames, beliefs, leaves)
+    if search.warm:
+        assert isinstance(solver, CFRD) and isinstance(leaves, NetworkLeaves)
+        solver.warm_start(leaves.policy(subgames, beliefs), search.warm)
+    return solver
+
+
 def solve(
     subgames: Subgames,
     beliefs: tuple[Float64s, Float64s],
@@ -131,7 +153,7 @@ def solve(
     solved = subgames
     if len(roots) < len(which):
         solved = Subgames(subgames.tree, subgames.roots[roots], subgames.depth)
-    solver = SOLVERS[search.kind](solved, (beliefs[0][roots], beliefs[1][roots]), leaves)
+    solver = begun(search, solved, (beliefs[0][roots], beliefs[1][roots]), leaves)
     at = solved.choices_of(which)
     if not search.safe:
         solver.solve(search.updates)
@@ -155,9 +177,8 @@ def solve(
 def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> Int64s:
     """After how many updates of either player to stop, int64 [n], in games of these numbers at
     subgames that begin at `nodes`."""
-    weights = SOLVERS[search.kind].weights(search.updates)
     u = uniform(seed, games, nodes, Stream.STOP)
-    return inverse_cdf(weights, u)
+    return inverse_cdf(search.weights(), u)
 
 
 @dataclass(frozen=True)

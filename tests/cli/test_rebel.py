@@ -221,6 +221,43 @@ def test_a_run_goes_on_from_other_weights(
     assert metadata["net"] == "pbs:16x16"
 
 
+def test_a_policy_is_learned_and_begins_the_search(
+    examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """Two updates of one player each are played nearer to an equilibrium from it."""
+    learn, more = (*LEARN[:2], "--net", "pbs:16x16+policy", *LEARN[4:]), ("-n", 400, "-o", "b.pbs")
+    play = ("selfplay", "--game", GAME, "--search", "cfr,iterations=32,warm=0", "--slots", 8)
+    assert run(*play, *more, cwd=tmp_path).status == 0
+    words = ("train", "b.pbs", "--out", "run", *learn, "--uses", 40)
+    assert run(*words, cwd=tmp_path).status == 0
+    lines = [json.loads(x) for x in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["policy_loss"] < lines[0]["policy_loss"] / 2
+    cold, warm = (f"search=cfr,iterations=2,depth=2,{key}run" for key in ("", "warm=8,"))
+    done = run("exploit", GAME, cold, warm, "--json", "--repeats", 16, cwd=tmp_path)
+    assert done.status == 0, done.err
+    found = {x["policy"]: x for x in json.loads(done.out)["policies"]}
+    assert found[warm]["exploitability"] < 0.75 * found[cold]["exploitability"]
+    assert found[warm]["warm"] == 8 and "warm" not in found[cold]
+
+    def refused(*words: object, status: int = 1) -> str:
+        done = run(*words, cwd=tmp_path)
+        assert done.status == status, done.err
+        return done.error_line
+
+    assert "no policies for the policy head" in refused("train", examples, "--out", "x", *learn)
+    words = ("train", examples, "b.pbs", "--out", "y", *LEARN)  # without a head from both
+    assert run(*words, cwd=tmp_path).status == 0
+    said = refused("exploit", GAME, f"search=cfr,warm=8,{trained}")
+    assert "no policy head for warm=: train a network pbs:16x16+policy" in said
+    assert "warm=" in refused("exploit", GAME, "search=flop,warm=8,run", status=2)
+    assert "a network with a policy head" in refused(
+        "exploit", GAME, "search=cfr,warm=8,random", status=2
+    )
+    words = ("selfplay", "--game", GAME, "-n", 2, "-o", "c.pbs", "--search", "cfr,warm=3")
+    assert "a network with a policy head" in refused(*words, status=2)
+    assert run(*words, "--policy", "run", cwd=tmp_path).status == 0
+
+
 def test_bad_input_is_refused_in_one_line(
     examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

@@ -226,12 +226,18 @@ def test_iterations_are_drawn_with_their_weights(kind: str, weights: list[int]) 
     assert share == pytest.approx(np.array(weights) / sum(weights), abs=0.01)
 
 
-@pytest.mark.parametrize("kind", SOLVERS)
-def test_what_is_drawn_is_the_average_in_expectation(kind: str) -> None:
+@pytest.mark.parametrize(
+    "search", [*(PBSSearch(kind, 20) for kind in SOLVERS), PBSSearch("cfr", 20, warm=7)]
+)
+def test_what_is_drawn_is_the_average_in_expectation(search: PBSSearch) -> None:
     """The policies of all iterations, with their weights and reach, are the average policy."""
     subgames, beliefs = pair_of("leduc").whole()
-    solver, sums = SOLVERS[kind](subgames, beliefs), np.zeros(subgames.choices)
-    weights = solver.weights(20)
+    solver, sums = SOLVERS[search.kind](subgames, beliefs), np.zeros(subgames.choices)
+    weights = search.weights()
+    if search.warm:
+        assert isinstance(solver, CFRD)
+        x = np.random.default_rng(1).random(subgames.choices)
+        solver.warm_start(subgames.normalised(x), search.warm)
 
     def add() -> None:
         for player in (0, 1):
@@ -239,6 +245,25 @@ def test_what_is_drawn_is_the_average_in_expectation(kind: str) -> None:
 
     solver.solve(20, add)
     assert subgames.normalised(sums) == pytest.approx(solver.averaged(), abs=1e-9)
+
+
+def test_a_search_that_begins_at_an_equilibrium_stays_there() -> None:
+    """By 16 updates: its policy, and its values, are nearer to the truth than from uniform play."""
+    pair = pair_of("liars_dice:1x3")
+    subgames, beliefs = pair.whole()
+    before, found, worth = CFRD(subgames, beliefs), [], []
+    before.solve(2048)
+    for warm in (False, True):
+        solver = CFRD(subgames, beliefs)
+        if warm:
+            solver.warm_start(before.averaged(), 256)
+        solver.solve(16)
+        policy = np.empty(subgames.choices)
+        policy[subgames.tree_choice] = solver.averaged()
+        found.append(evaluate(pair.tree, pair.to_tree(policy)).exploitability)
+        worth.append([abs(solver.values(p)[0] @ beliefs[p][0]) for p in (0, 1)])
+    assert found[1] < 0.01 < 0.05 < found[0]
+    assert worth[1] == pytest.approx([1 / 9, 1 / 9], abs=0.003)
 
 
 def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:

@@ -15,8 +15,7 @@ from running import ROOT, run
 from stratkit.arrays import Float32s
 from stratkit.engine import Game, PublicTree, Subgames
 from stratkit.nets.pbs import build_pbs
-from stratkit.search.generate import rows_of
-from stratkit.search.leaves import NetworkLeaves
+from stratkit.search.leaves import NetworkLeaves, rows_of
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import CFRD, SOLVERS
 from stratkit.search.value_error import (
