@@ -399,13 +399,19 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
 
 def test_deep_searches_teach_and_play(tmp_path: pathlib.Path) -> None:
     """`make 1x2-deep.json`: to depth 3, and to the end of so small a game."""
+    environment = of_commands(tmp_path / "bin")
     words = [*MAKE, "LESS=2", "SOME=4", "DEEP=3", "1x2-deep.json"]
-    subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     policies = json.loads((tmp_path / "1x2-deep.json").read_text())["policies"]
     assert [(one["step"], one["depth"], one.get("nodes")) for one in policies] == [
         (2, 3, None),
         (2, 0, 2048),
     ]
+    words = [*MAKE, "HEAD=2", "SOME=4", "FEW=2 4", "1x2-warm.json"]
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    policies = json.loads((tmp_path / "1x2-warm.json").read_text())["policies"]
+    found = [(one["iterations"], one.get("warm")) for one in policies]
+    assert found == [(2, None), (2, 15), (4, None), (4, 15)]
 
 
 def test_a_board_of_stratego_is_learned_and_judged_in_two_levels(tmp_path: pathlib.Path) -> None:
