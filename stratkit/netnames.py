@@ -3,9 +3,10 @@
 `tiny`, `small`, `paper`, `mlp:WIDTHxWIDTH...`, `pbs:WIDTHxWIDTH...` of public belief states, and
 `py:MODULE:CLASS` for a network of the user's own. Behind that of a board's network, `+deployment`
 adds one of its own for the deployment; `+mirrored` does too, and reflects the board where the own
-flag stands on the left. Behind that of an mlp, `+critic` gives the value layers of its own. Behind
-`graph`, `+shares` tells the values of all powers at once. Behind `tiny`, `small` and `paper`,
-`+eq6` shows public information as DeepNash's text has it.
+flag stands on the left. Behind that of an mlp, `+critic` gives the value layers of its own; behind
+that of a pbs, `+policy` adds a policy head. Behind `graph`, `+shares` tells the values of all
+powers at once. Behind `tiny`, `small` and `paper`, `+eq6` shows public information as DeepNash's
+text has it.
 
 Not in `stratkit.nets`, which imports torch: `train --help` needs them.
 
@@ -32,6 +33,7 @@ U_NETS = ("tiny", "small", "paper")  # DeepNash's
 EQUATION_6 = "+eq6"  # ends the name of one that is shown public information as the text has it
 CRITIC = "+critic"  # ends the name of an mlp whose value has layers of its own
 SHARES = "+shares"  # ends that of a graph whose value is one softmax over all powers
+POLICY_HEAD = "+policy"  # ends that of a pbs that says policies, too, by layers of their own
 MIRRORED = "+mirrored"  # ends that of such a network that reflects some views
 ALLOWED = "STRATKIT_NETS"  # the environment variable
 PRECISIONS = {"cpu": "f32", "cuda": "bf16"}  # of layers by device, where nobody asks for another
@@ -98,6 +100,8 @@ def _plain_name(net: str) -> str:
         return net.removesuffix(CRITIC)
     if net.startswith("graph"):
         return net.removesuffix(SHARES)
+    if net.startswith("pbs"):
+        return net.removesuffix(POLICY_HEAD)
     return net.removesuffix(EQUATION_6) if net.removesuffix(EQUATION_6) in U_NETS else net
 
 

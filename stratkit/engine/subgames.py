@@ -116,6 +116,24 @@ class Subgames:
         begin = self.tree.first[self._acting[1]]
         return np.repeat(begin - self.first[:-1], np.diff(self.first)) + np.arange(self.choices)
 
+    @cached_property
+    def part(self) -> Int64s:
+        """int64 [E]: the part that has each choice."""
+        return np.repeat(self._acting[0], np.diff(self.first))
+
+    @cached_property
+    def output(self) -> Int64s:
+        """int64 [E]: where tables [game's hands, game's actions] have each choice."""
+        tree, (part, infoset, _) = self.tree, self._acting
+        node = self.nodes[part]
+        who, number = tree.actors[node], np.empty(len(part), np.int64)
+        for player in (0, 1):
+            mine = who == player
+            place = tree.hand[node[mine], player] + infoset[mine] - tree.infoset[node[mine]]
+            number[mine] = tree.number[player][place]
+        hands = np.repeat(number, np.diff(self.first))
+        return hands * tree.game.actions + tree.choices[self.tree_choice]
+
     @checked
     def choices_of(self, which: Int64s) -> Int64s:
         """int64: where the choices of subgames `which` int64 [n] are, one's after the other's."""

@@ -153,12 +153,16 @@ class BufferedOptimizer(Optimizer):
     ) -> None:
         super().__init__(algorithm, config, ranks, device)
         game, size = algorithm.game, algorithm.config.buffer
+        self.width = game.hands * (1 + (game.actions if algorithm.policies else 0))
         rank, size = self.ranks.rank, max(1, share(size, self.ranks.rank, self.ranks.size))
-        self.buffer = Buffer(size, game.pbs_inputs, game.hands, config.seed, rank)
+        self.buffer = Buffer(size, game.pbs_inputs, self.width, config.seed, rank)
         self.added = 0  # examples, of all ranks
 
     def add(self, batch: Values) -> None:
-        self.buffer.add(batch.rows, batch.values)
+        if batch.values.shape[1] < self.width:
+            what = "the examples have no policies for the policy head: selfplay --search cfr,warm=0"
+            raise InputError(what)
+        self.buffer.add(batch.rows, batch.values[:, : self.width])
         self.added += int(self.ranks.sum(torch.tensor([len(batch.rows)])))
 
     @property

@@ -141,16 +141,19 @@ class ExampleStreams(Streams):
     def check(self, header: ExampleHeader, game: Game, plan: Plan) -> None:
         if (header.inputs, header.hands) != (game.pbs_inputs, game.hands):
             raise InputError(f"examples of other widths than {game.name} has")
+        if header.actions not in (0, game.actions):
+            raise InputError(f"examples of other policies than {game.name} has")
 
     def batch(self, game: Game, chunks: Sequence[ExampleChunk], plan: Plan) -> Values:
         self._game = game
         for chunk in chunks:
-            fault = self._row_check.fault(*chunk.values) if self._row_check else None
+            rows, values = chunk.values.rows, chunk.values.values[:, : game.hands]
+            fault = self._row_check.fault(rows, values) if self._row_check else None
             if fault:
                 where = f"example {chunk.before + fault[0] + 1}"
                 raise InputError(fault[1], file=chunk.file, where=where)
-        rows, values = zip(*(chunk.values for chunk in chunks), strict=True)
-        return Values(np.concatenate(rows), np.concatenate(values))
+        parts = zip(*(chunk.values for chunk in chunks), strict=True)
+        return Values(*map(np.concatenate, parts))
 
     @cached_property
     def _row_check(self) -> RowCheck | None:

@@ -19,6 +19,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import differ_by_lakes
 from stratkit.errors import InputError, error_context
 from stratkit.models.shipped import SHIPPED, shipped_file, weights_file
+from stratkit.netnames import POLICY_HEAD
 from stratkit.storage.checkpoints import POLICY_FILE, StrPath, load_network
 
 if TYPE_CHECKING:
@@ -140,12 +141,16 @@ class ValueModel(Model):
     def _fits(self, game: Game) -> bool:
         return (self.game, self.metadata["rules"]) == (game.name, game.rules)
 
-    def network(self, game: Game) -> PBSNet:
-        """Its network. `InputError`: it is for another game, or the weights are another's."""
+    def network(self, game: Game, policies: bool = False) -> PBSNet:
+        """Its network. `InputError`: it is for another game, the weights are another's, or it has
+        no policy head where it is to say `policies`."""
         from stratkit.nets.pbs import load_pbs
         from stratkit.nets.threads import one_thread
 
         self.check_game(game)
+        if policies and not self.net.endswith(POLICY_HEAD):
+            what = f"no policy head for warm=: train a network {self.net}{POLICY_HEAD}"
+            raise InputError(what, file=self.file)
         one_thread()
         with error_context(self.file):
             return load_pbs(self.net, self.weights, game)

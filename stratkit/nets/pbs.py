@@ -1,5 +1,5 @@
 """The value network of public belief states (Brown et al. 2020, ReBeL, appendix E): what each hand
-of the player that is asked may expect."""
+of the player that is asked may expect, and, with a policy head, what the player who acts plays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.nn.functional import gelu
 from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.netnames import check_net, hidden_sizes
+from stratkit.netnames import POLICY_HEAD, check_net, hidden_sizes
 from stratkit.nets.network import last_layer, load_weights
 
 LAST_LAYER_SCALE = 0.01  # by which the first weights of the last layer are multiplied
@@ -21,9 +21,13 @@ LAST_LAYER_SCALE = 0.01  # by which the first weights of the last layer are mult
 
 class PBSNet(nn.Module):
     """Layers with layer normalisation and then GELU; `inputs` as `Subgames.inputs` has them; one
-    value for each of `hands`."""
+    value for each of `hands`.
 
-    def __init__(self, inputs: int, hands: int, sizes: Sequence[int]) -> None:
+    policy: the same for logits of each of `actions` of each hand, by layers of its own; None: there
+    are no actions.
+    """
+
+    def __init__(self, inputs: int, hands: int, sizes: Sequence[int], actions: int = 0) -> None:
         super().__init__()
         widths = [inputs, *sizes]
         self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(widths))
@@ -32,6 +36,7 @@ class PBSNet(nn.Module):
         with torch.no_grad():
             self.last.weight.mul_(LAST_LAYER_SCALE)
             self.last.bias.mul_(LAST_LAYER_SCALE)
+        self.policy = PBSNet(inputs, hands * actions, sizes) if actions else None
 
     def forward(self, rows: Tensor) -> Tensor:
         """float32 [n, hands] of rows float32 [n, inputs]."""
@@ -39,10 +44,16 @@ class PBSNet(nn.Module):
             rows = gelu(norm(layer(rows)), approximate="tanh")
         return last_layer(self.last, rows)
 
+    def learned(self, rows: Tensor) -> Tensor:
+        """What examples teach: the values, and behind them the logits, if it has any."""
+        heads = [self(rows), *([self.policy(rows)] if self.policy else [])]
+        return torch.cat(heads, 1)
+
 
 def build_pbs(net: str, game: Game, seed: int) -> PBSNet:
-    """The network `net`, `pbs` or `pbs:WIDTHxWIDTH...`, for a game of few hands; the seed draws its
-    weights, without touching torch's global random state. `InputError`: it is another kind."""
+    """The network `net`, `pbs` or `pbs:WIDTHxWIDTH...`, or one with `+policy`, for a game of few
+    hands; the seed draws its weights, without touching torch's global random state. `InputError`:
+    it is another kind."""
     check_net(net)
     sizes = hidden_sizes(net, "pbs")
     if not sizes:
@@ -52,7 +63,8 @@ def build_pbs(net: str, game: Game, seed: int) -> PBSNet:
         raise InputError(f"{game.name} has no public belief states of few hands")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return PBSNet(game.pbs_inputs, game.hands, sizes)
+        actions = game.actions if net.endswith(POLICY_HEAD) else 0
+        return PBSNet(game.pbs_inputs, game.hands, sizes, actions)
 
 
 def load_pbs(net: str, weights: Mapping[str, Float32s], game: Game) -> PBSNet:

@@ -50,7 +50,7 @@ class SelfplayOptions:
     search: str | None = usage(
         "--search KEYS",
         "Write no episodes, but examples of values at public belief states, for train --algorithm "
-        "rebel: cfr, cfr-avg, fp, linear-fp or flop, with iterations= and depth=.",
+        "rebel: cfr, cfr-avg, fp, linear-fp or flop, with iterations=, depth= and warm=.",
     )
     actors: str | None = usage(
         "--actors KEYS",

@@ -18,7 +18,7 @@ from stratkit.players.searching.pbs import open_tree, search_of
 from stratkit.search.generate import Generator
 from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.subgame import Leaves
-from stratkit.storage.examples import ExampleHeader, ExampleWriter
+from stratkit.storage.examples import VERSION, WITH_POLICIES, ExampleHeader, ExampleWriter
 from stratkit.storage.streams import check_reader
 
 GAMES = 256  # played at a time
@@ -56,6 +56,8 @@ class ValueSelfplay:
             search = replace(search, depth=DEPTH)
         self.generator = Generator(self.tree, search, games, options.seed)
         self.leaves: Leaves = ExactLeaves()
+        if search.warm and not options.by_network:
+            raise UsageError("warm= takes --policy, a network with a policy head")
         self.output: int | None = None  # the descriptor to which examples go
         if options.by_network and not options.follow:
             self._open_policy()
@@ -66,13 +68,17 @@ class ValueSelfplay:
 
     def take(self, model: Model) -> None:
         """Values leaves by this network from now on. `InputError`: it is no value network."""
-        self.leaves = NetworkLeaves(model.must_be(ValueModel).network(self.game))
+        policies = bool(self.search_options.warm)
+        self.leaves = NetworkLeaves(model.must_be(ValueModel).network(self.game, policies))
 
     def run(self, stream: BinaryIO, done: Callable[[int], None]) -> None:
         """Plays until so many games have ended, or without end; `done` is told of games that
         end."""
         game, limit = self.game, self.options.games
+        policies = self.search_options.warm is not None
         header = ExampleHeader(
+            version=WITH_POLICIES if policies else VERSION,
+            actions=game.actions if policies else 0,
             game=game.name,
             rules=game.rules,
             inputs=game.pbs_inputs,

@@ -159,7 +159,7 @@ def _open_values(
     if spec.options.post != PostProcessing():
         what = f"a value network has no post-processing: {options_text(spec.options.post)[:-1]}"
         raise InputError(what, file=model.file)
-    leaves = NetworkLeaves(model.network(game))
+    leaves = NetworkLeaves(model.network(game, policies=bool(searching.warm)))
     return Contestant(
         name=spec.name or _name(model.file, model.step),
         player=PBSPlayer(game, search_of(searching), leaves, context.seed),
@@ -260,6 +260,8 @@ def _open_exact(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestan
     if spec.spec != "random":
         what = "values what it does not search by a network, or, with random, exactly"
         raise UsageError(f"search={spec.options.search} {what}", text=spec.text)
+    if spec.options.warm:
+        raise UsageError("warm= takes a network with a policy head", text=spec.text)
     name, text = spec.name or spec.spec, f"{options_text(spec.options)}{spec.spec}"
     return Contestant(name, open_exact(game, spec.options, context.seed), text)
 

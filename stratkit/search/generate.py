@@ -16,8 +16,9 @@ import numpy as np
 from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
-from stratkit.search.safe import PBSSearch, distinct_roots
-from stratkit.search.subgame import SOLVERS, Leaves, SubgameSolver
+from stratkit.search.leaves import inside, rows_of
+from stratkit.search.safe import PBSSearch, begun
+from stratkit.search.subgame import Leaves, SubgameSolver
 
 EXPLORE = 0.25
 WALKS = 64  # from the opening, at most, until one leads to the root of another subgame
@@ -29,7 +30,8 @@ class Examples:
 
     rows    float32 [n, pbs_inputs], its inputs
     values  float32 [n, hands], of the player's hands in units of the largest return; NaN of a
-            hand that is not there
+            hand that is not there. Behind them, if policies are learned, too, [n, hands * actions],
+            how likely a hand takes each action, where the player acts; NaN of others
     """
 
     rows: Float32s
@@ -72,20 +74,26 @@ class Generator:
     def examples(self, leaves: Leaves) -> Examples:
         """Solves a subgame of each game, two examples of each, and moves on."""
         tree, search = self.tree, self.search
-        roots, which = distinct_roots(self._roots, tree.opening)
+        roots, which = self._distinct_roots()
         beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
         subgames = Subgames(tree, self._roots[roots], self.depth)
-        solver = SOLVERS[search.kind](subgames, beliefs, leaves)
+        solver = begun(search, subgames, beliefs, leaves)
         numbers = np.full(len(self._games), self.round, np.int32)
         u = uniform(self.seed, self._games, numbers, Stream.STOP)
         stops = (u * search.updates).astype(np.int64)
         reached: list[_After] = []
+        parts: list[Int32s] = []
         for update in range(search.updates):
             games = np.flatnonzero(stops == update)
             if len(games):
-                reached.append(self._walk(solver, games, which[games]))
+                after, at = self._walk(solver, games, which[games])
+                reached.append(after)
+                parts.append(at)
             solver.step()
         examples = examples_of(solver, beliefs)
+        if search.warm is not None:
+            passed = passed_by(subgames, np.concatenate(parts))
+            examples = with_policies(examples, solver, beliefs, passed)
         for after in reached:
             self._roots[after.games] = after.nodes
             for player in (0, 1):
@@ -100,10 +108,19 @@ class Generator:
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
 
-    def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> _After:
-        """Where some games go on, of the subgames `which`, which is decided now. Those that end in
-        the opening's subgame begin again in it, since it is solved: deep ones have few leaves that
-        are no ends."""
+    def _distinct_roots(self) -> tuple[Int64s, Int64s]:
+        """Of which games the roots are solved, and of each game which of these is its own: all at
+        the opening share one."""
+        opening = self._roots == self.tree.opening
+        repeated = opening & (np.cumsum(opening) > 1)
+        which = np.cumsum(~repeated) - 1
+        which[repeated] = which[opening][:1]
+        return np.flatnonzero(~repeated), which
+
+    def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> tuple[_After, Int32s]:
+        """Where some games go on, of the subgames `which`, which is decided now, and the parts of
+        these roots, int32 [n]. Those that end in the opening's subgame begin again in it, since it
+        is solved: deep ones have few leaves that are no ends."""
         subgames = solver.subgames
         reached, some = np.empty(len(games), np.int32), np.arange(len(games))
         for walk in range(WALKS if subgames.leaves else 1):
@@ -121,7 +138,7 @@ class Generator:
             for player in (0, 1):
                 subgames.reach(player, believed, reach[player])
         beliefs = [subgames.beliefs(player, reach[player], reached) for player in (0, 1)]
-        return _After(games, subgames.nodes[reached], (beliefs[0], beliefs[1]))
+        return _After(games, subgames.nodes[reached], (beliefs[0], beliefs[1])), reached
 
     def _over(self, games: Int64s) -> None:
         self.ended += len(games)
@@ -135,16 +152,6 @@ class Generator:
             self._beliefs[player][over] = self._start[player]
 
 
-def rows_of(
-    tree: PublicTree, nodes: Int32s, beliefs: tuple[Float64s, Float64s], player: int
-) -> Float32s:
-    """What a network that is asked for `player`'s values sees of some nodes, float32 [n, game's
-    pbs_inputs], as `Subgames.inputs` has it of leaves; beliefs float64 [n, game's hands] each."""
-    acts = (tree.actors[nodes] == player)[:, None]
-    parts = acts, tree.seen[tree.look[nodes]], beliefs[player], beliefs[1 - player]
-    return np.concatenate(parts, axis=1).astype(np.float32)
-
-
 def examples_of(solver: SubgameSolver, beliefs: tuple[Float64s, Float64s]) -> Examples:
     """Two examples of each subgame that was solved, from `beliefs` float64 [subgames, game's hands]
     of either player's hands."""
@@ -152,3 +159,32 @@ def examples_of(solver: SubgameSolver, beliefs: tuple[Float64s, Float64s]) -> Ex
     rows = np.concatenate([rows_of(tree, roots, beliefs, player) for player in (0, 1)])
     values = np.concatenate([solver.values(player) for player in (0, 1)]) / tree.game.unit
     return Examples(rows, values.astype(np.float32))
+
+
+def passed_by(subgames: Subgames, reached: Int32s) -> Int32s:
+    """The parts, int32 [n], at which a player acts on the ways to those that were reached."""
+    passed, at = np.zeros(len(subgames.parents), bool), reached
+    while len(at):
+        above = np.unique(subgames.parents[at])
+        at = above[above >= 0]
+        passed[at] = True
+    passed &= subgames.tree.actors[subgames.nodes] >= 0
+    return np.flatnonzero(passed).astype(np.int32)
+
+
+def with_policies(
+    examples: Examples, solver: SubgameSolver, beliefs: tuple[Float64s, Float64s], parts: Int32s
+) -> Examples:
+    """The examples, which say no policy, and one of each of `parts`, which says no values, but the
+    average policy, at the beliefs to which it leads."""
+    subgames, policy = solver.subgames, solver.averaged()
+    rows = inside(subgames, policy, beliefs, parts)
+    game, (n, hands) = subgames.tree.game, examples.values.shape
+    table = np.full((n + len(parts), hands * (1 + game.actions)), np.nan, np.float32)
+    table[:n, :hands] = examples.values
+    row = np.full(len(subgames.parents), -1)
+    row[parts] = n + np.arange(len(parts))
+    at = row[subgames.part]
+    known = at >= 0
+    table[at[known], hands + subgames.output[known]] = policy[known]
+    return Examples(np.concatenate([examples.rows, rows]), table)

@@ -1,4 +1,5 @@
-"""What hands may expect at the leaves of subgames: exactly, or from a network."""
+"""What hands may expect at the leaves of subgames: exactly, or from a network, which may also say
+what is played inside; and what a network sees."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stratkit.arrays import Float32s
-from stratkit.engine import Subgames
+from stratkit.arrays import Float32s, Float64s, Int32s
+from stratkit.engine import PublicTree, Subgames
 from stratkit.search.subgame import CFRD, Reach
 
 if TYPE_CHECKING:
@@ -59,3 +60,46 @@ class NetworkLeaves:
         with torch.inference_mode():
             values: Float32s = self.network(torch.from_numpy(rows)).numpy()
         return values
+
+    def policy(self, subgames: Subgames, beliefs: tuple[Float64s, Float64s]) -> Float64s:
+        """What a network with a policy head says that both play, [E], from the roots downwards: the
+        beliefs below follow from it."""
+        import torch
+
+        assert self.network.policy is not None
+        acts = (subgames.child >= 0) & (subgames.tree.actors[subgames.nodes] >= 0)
+        parts = np.flatnonzero(acts).astype(np.int32)
+        row = np.cumsum(acts)[subgames.part] - 1
+        policy, seen = subgames.uniform(), None
+        while True:
+            rows = inside(subgames, policy, beliefs, parts)
+            if seen is not None and np.array_equal(rows, seen):
+                return policy
+            with torch.inference_mode():
+                logits = self.network.policy(torch.from_numpy(rows)).double().numpy()
+            policy, seen = subgames.normalised(np.exp(logits[row, subgames.output])), rows
+
+
+def rows_of(
+    tree: PublicTree, nodes: Int32s, beliefs: tuple[Float64s, Float64s], player: int
+) -> Float32s:
+    """What a network that is asked for `player`'s values sees of some nodes, float32 [n, game's
+    pbs_inputs], as `Subgames.inputs` has it of leaves; beliefs float64 [n, game's hands] each."""
+    acts = (tree.actors[nodes] == player)[:, None]
+    parts = acts, tree.seen[tree.look[nodes]], beliefs[player], beliefs[1 - player]
+    return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def inside(
+    subgames: Subgames, policy: Float64s, beliefs: tuple[Float64s, Float64s], parts: Int32s
+) -> Float32s:
+    """What a network that is asked for the policy sees of some parts at which a player acts, if
+    `policy` leads there from `beliefs`: float32 [n, game's pbs_inputs]."""
+    tree, believed = subgames.tree, []
+    for player in (0, 1):
+        reach = subgames.begin(player, beliefs[player])
+        subgames.reach(player, policy, reach)
+        believed.append(subgames.beliefs(player, reach, parts))
+    nodes, both = subgames.nodes[parts], (believed[0], believed[1])
+    of_each = [rows_of(tree, nodes, both, player) for player in (0, 1)]
+    return np.where((tree.actors[nodes] == 0)[:, None], *of_each)

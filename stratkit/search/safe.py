@@ -16,8 +16,9 @@ import numpy as np
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
+from stratkit.search.leaves import NetworkLeaves
 from stratkit.search.regret_matching import inverse_cdf
-from stratkit.search.subgame import SOLVERS, Leaves
+from stratkit.search.subgame import CFRD, SOLVERS, Leaves, SubgameSolver
 
 AT_ONCE = 512  # subgames that are solved together, at most
 TOGETHER = 40_960  # nodes of subgames that are solved together, unless one alone has more
@@ -33,6 +34,8 @@ class PBSSearch:
     depth    in decisions; 0: to the end of the game; None: as `Depths` says, by the nodes
     safe     play a random iteration, not the average
     nodes    of a subgame, at most, if they say its depth
+    warm     of how many iterations the network's policy stands at the begin (of `cfr` alone); 0 and
+             None: it begins at uniform play, but with 0 self-play has examples of policies, too
     """
 
     kind: str = "cfr"
@@ -40,6 +43,14 @@ class PBSSearch:
     depth: int | None = 2
     safe: bool = True
     nodes: int = 2048
+    warm: int | None = None
+
+    def weights(self) -> Float64s:
+        """What the policies with k = 0 .. updates / 2 updates count in the average, [k]."""
+        if not self.warm:
+            return SOLVERS[self.kind].weights(self.updates)
+        later = self.warm + np.arange(1.0, self.updates // 2)
+        return np.array([self.warm * (self.warm + 1) / 2, *later, 0])
 
 
 class Depths:
@@ -58,12 +69,16 @@ class Depths:
             self._known[node] = self._found(np.array([node], np.int32))
         return self._known[node]
 
-    def together(self, nodes: Int32s) -> Iterator[tuple[int, Int64s]]:
-        """Which of some roots, int64, are solved together, and to which depth. All at the opening
-        are one."""
+    def together(
+        self, nodes: Int32s, beliefs: tuple[Float64s, Float64s]
+    ) -> Iterator[tuple[int, Int64s]]:
+        """Which of some roots, int64, are solved together, and to which depth. Equal ones are
+        one."""
         found = np.array([self.of(node) for node in nodes.tolist()]).reshape(-1, 2)
-        size = np.where(nodes == self.tree.opening, 0, found[:, 1])
-        order = np.lexsort((size, found[:, 0]))
+        first, which = distinct_states(nodes, beliefs)
+        size = np.zeros(len(nodes), np.int64)
+        size[first] = found[first, 1]
+        order = np.lexsort((which, found[:, 1], found[:, 0]))
         for depth in np.unique(found[:, 0]).tolist():
             some = order[found[order, 0] == depth]
             part = np.cumsum(np.maximum(size[some], TOGETHER // AT_ONCE)) // TOGETHER
@@ -104,14 +119,25 @@ class SolvedSubgames:
         return subgames.beliefs(player, reach, subgames.leaf_parts)
 
 
-def distinct_roots(roots: Int32s, opening: int) -> tuple[Int64s, Int64s]:
-    """Which of some roots are to be solved, and of each root which of these it is: all at the
-    opening, where everybody believes the same, are one."""
-    new = roots == opening
-    new[np.flatnonzero(new)[:1]] = False
-    which = np.cumsum(~new) - 1
-    which[new] = which[roots == opening][:1]
-    return np.flatnonzero(~new), which
+def distinct_states(nodes: Int32s, beliefs: tuple[Float64s, Float64s]) -> tuple[Int64s, Int64s]:
+    """Which of some public belief states are to be solved, and of each which of these it is: equal
+    ones are one. All games share their opening, and those that stopped alike what follows."""
+    rows = np.column_stack([nodes, *beliefs])
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
+    _, first, which = np.unique(as_bytes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[which]
+
+
+def begun(
+    search: PBSSearch, subgames: Subgames, beliefs: tuple[Float64s, Float64s], leaves: Leaves
+) -> SubgameSolver:
+    """A search from some beliefs at the roots, of which nothing is done yet."""
+    solver = SOLVERS[search.kind](subgames, beliefs, leaves)
+    if search.warm:
+        assert isinstance(solver, CFRD) and isinstance(leaves, NetworkLeaves)
+        solver.warm_start(leaves.policy(subgames, beliefs), search.warm)
+    return solver
 
 
 def solve(
@@ -121,14 +147,13 @@ def solve(
     search: PBSSearch,
     stops: Int64s,
 ) -> SolvedSubgames:
-    """Solves `subgames` from `beliefs`, those that begin at the opening once; of subgame i what is
-    played after stops[i] updates of either player is kept (of average play: nothing but the
-    average)."""
-    roots, which = distinct_roots(subgames.roots, subgames.tree.opening)
+    """Solves `subgames` from `beliefs`, equal ones once; of subgame i what is played after stops[i]
+    updates of either player is kept (of average play: nothing but the average)."""
+    roots, which = distinct_states(subgames.roots, beliefs)
     solved = subgames
     if len(roots) < len(which):
         solved = Subgames(subgames.tree, subgames.roots[roots], subgames.depth)
-    solver = SOLVERS[search.kind](solved, (beliefs[0][roots], beliefs[1][roots]), leaves)
+    solver = begun(search, solved, (beliefs[0][roots], beliefs[1][roots]), leaves)
     at = solved.choices_of(which)
     if not search.safe:
         solver.solve(search.updates)
@@ -152,9 +177,8 @@ def solve(
 def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> Int64s:
     """After how many updates of either player to stop, int64 [n], in games of these numbers at
     subgames that begin at `nodes`."""
-    weights = SOLVERS[search.kind].weights(search.updates)
     u = uniform(seed, games, nodes, Stream.STOP)
-    return inverse_cdf(weights, u)
+    return inverse_cdf(search.weights(), u)
 
 
 @dataclass(frozen=True)
@@ -208,7 +232,8 @@ def play_through(
     node, hands = tree.opening, tree.game.hands
     prior = tree.prior(node, 0)[None], tree.prior(node, 1)[None]
     ones = np.ones((1, hands))
-    numbers = np.arange(games)
+    stops = draw_stops(search, seed, np.arange(games), np.full(games, node, np.int32))
+    numbers = np.argsort(stops, kind="stable")  # equal ones together, which are solved once
     depths = Depths(tree, search)
     first = Subgames(tree, np.array([node], np.int32), depths.of(node)[0])
     each = max(1, min(ROOTS // max(1, first.leaves), CHOICES // first.choices))
@@ -226,7 +251,9 @@ def play_through(
             depth, roots = waiting.pop()
             subgames = Subgames(tree, roots.nodes, depth)
             after = _play(subgames, roots, leaves, search, seed, sums, iterate)
-            waiting += [(depth, after[rows]) for depth, rows in depths.together(after.nodes)]
+            waiting += [
+                (depth, after[rows]) for depth, rows in depths.together(after.nodes, after.beliefs)
+            ]
         done(n)
     return sums
 

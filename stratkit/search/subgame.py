@@ -56,6 +56,7 @@ class SubgameSolver(ABC):
     def _begin(self, beliefs: tuple[Float64s, Float64s]) -> None:
         subgames = self.subgames
         self.updates = 0  # T
+        self._ahead = 0  # iterations more that what was found counts as, behind the first
         self.reach = subgames.begin(0, beliefs[0]), subgames.begin(1, beliefs[1])
         for player in (0, 1):
             subgames.reach(player, self.policy, self.reach[player])
@@ -70,9 +71,14 @@ class SubgameSolver(ABC):
         player, times = self.updates % 2, self.updates // 2
         self._update(player, times)
         mean = self._means[player]
-        part = 2 / (times + 2) if self.linear else 1 / (times + 1)
+        count = self._counted(times)
+        part = 2 / (count + 2) if self.linear else 1 / (count + 1)
         mean += part * (self._values[player][self._roots[player]] - mean)
         self.updates += 1
+
+    def _counted(self, times: int) -> int:
+        """The number of iterations that `times` updates of a player count as."""
+        return times + self._ahead if times else 0
 
     def solve(self, updates: int, each: Callable[[], None] | None = None) -> None:
         """So many updates, an even number; `each` is called whenever both players have had equally
@@ -96,7 +102,8 @@ class SubgameSolver(ABC):
     @staticmethod
     @abstractmethod
     def weights(updates: int) -> Float64s:
-        """What the policies with k = 0 .. updates / 2 updates count in the average, [k]."""
+        """What the policies with k = 0 .. updates / 2 updates count in the average, [k], of a
+        search that begins at uniform play."""
 
     def averaged(self) -> Float64s:
         """The average policy [E]: what approaches an equilibrium."""
@@ -128,18 +135,31 @@ class CFRD(SubgameSolver):
     ) -> None:
         super().__init__(subgames, beliefs, leaves)
         self.regrets = np.zeros_like(self.policy)
+        self._first: tuple[Float64s, Reach] | None = None  # of a warm start
 
     def restart(self, beliefs: tuple[Float64s, Float64s]) -> None:
         """Begins again from other beliefs, but with the policies found so far, and their regrets,
         which soon count little."""
         self._begin(beliefs)
 
+    def warm_start(self, policy: Float64s, times: int) -> None:
+        """Begins at `policy` [E], which counts as `times` iterations: the first update of a player
+        finds regrets of best responses to it, so many times (Brown and Sandholm 2016)."""
+        assert self.updates == 0 and times > 0
+        self.policy, self._ahead = policy.copy(), times - 1
+        for player in (0, 1):
+            self.subgames.reach(player, policy, self.reach[player])
+        self._first = policy, (self.reach[0].copy(), self.reach[1].copy())
+
     def _update(self, player: int, times: int) -> None:
+        if self._first and times == 0:
+            self._begin_by(*self._first, player)
+            return
         self._find_ends(player, times)
-        t = times + 1
+        t = self._counted(times) + 1
         self.subgames.cfr(
             player,
-            (t / (t + 1), t / (t + 1), times / t),
+            (t / (t + 1), t / (t + 1), (t - 1) / t),
             self.reach[player],
             self._values[player],
             self._q,
@@ -148,6 +168,22 @@ class CFRD(SubgameSolver):
             self.policy,
         )
         self.subgames.reach(player, self.policy, self.reach[player])
+
+    def _begin_by(self, policy: Float64s, reach: Reach, player: int) -> None:
+        """The first update of a player, if `policy`, and so `reach`, is what both have played."""
+        subgames, values, times = self.subgames, self._values[player], self._ahead + 1
+        leaf_values, best = self.leaves(subgames, player, reach), policy.copy()
+        subgames.ends(player, reach[1 - player], leaf_values, values)
+        ends = values.copy()
+        subgames.best_response(player, best, values, self._q)
+        sizes, mine = np.diff(subgames.first), subgames.player == player
+        expected = np.repeat(np.add.reduceat(policy * self._q, subgames.first[:-1]), sizes)
+        self.regrets[mine] = times / 2 * (self._q - expected)[mine]
+        self.average[mine] = (times + 1) / 2 * self.played(player)[mine]
+        self.policy[mine] = subgames.normalised(np.maximum(self.regrets, 0))[mine]
+        subgames.reach(player, self.policy, self.reach[player])
+        np.copyto(values, ends)
+        subgames.backup(player, policy, values, self._q)  # what `policy` is worth at the roots
 
     def _find_ends(self, player: int, times: int) -> None:
         leaf_values = self.leaves(self.subgames, player, self.reach)

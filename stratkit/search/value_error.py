@@ -14,8 +14,8 @@ import numpy as np
 from stratkit.arrays import Float64s, Int32s
 from stratkit.engine import PublicTree, Subgames
 from stratkit.errors import InputError
-from stratkit.search.generate import Generator, rows_of
-from stratkit.search.leaves import NetworkLeaves
+from stratkit.search.generate import Generator
+from stratkit.search.leaves import NetworkLeaves, rows_of
 from stratkit.search.safe import PBSSearch
 from stratkit.search.subgame import CFRD
 

@@ -527,6 +527,7 @@ class PolicyEvaluator(Evaluator[Vector]):
             "games": games,
             "estimator": self.estimator if search.safe else AVERAGE,
             **({"nodes": search.nodes} if search.depth is None else {}),
+            **({"warm": search.warm} if search.warm else {}),
         }
         return self._judged(name, text, step, policy, error=error, search=how)
 

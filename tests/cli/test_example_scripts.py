@@ -19,7 +19,7 @@ MIXTURE = "players/mixture.py"
 SHIPPED = ROOT / "stratkit/models/trained"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
-CURVE, WARM, SOLVERS = "rebel/curve.py", "rebel/warm_start.py", "rebel/solvers.py"
+CURVE, SOLVERS = "rebel/curve.py", "rebel/solvers.py"
 
 
 def test_a_decision_is_read_from_its_log() -> None:
@@ -140,9 +140,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             f"search_picture.py: {ROOT}/examples/search.md: 1 d",
         ),
         (VALUES, "nowhere", "value_error.py: nowhere: no such file or folder"),
-        (WARM, "", "usage: warm_start.py [-h] RUN|CHECKPOINT [STATES] [SEED]"),
-        (WARM, "nowhere many", "usage: warm_start.py [-h] RUN|CHECKPOINT [STATES] [SEED]"),
-        (WARM, "nowhere", "warm_start.py: nowhere: no such file or folder"),
         (BELIEFS, "a b c d", "usage: random_beliefs.py [-h] [GAME] [EXAMPLES] [SEED]"),
         (BELIEFS, "kuhn many", "usage: random_beliefs.py [-h] [GAME] [EXAMPLES] [SEED]"),
         (CURVE, "a 4 many 1x2", "usage: curve.py [-h] PICTURE T REPEATS GAME [GAME ...]"),

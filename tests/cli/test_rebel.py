@@ -221,6 +221,43 @@ def test_a_run_goes_on_from_other_weights(
     assert metadata["net"] == "pbs:16x16"
 
 
+def test_a_policy_is_learned_and_begins_the_search(
+    examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """Two updates of one player each are played nearer to an equilibrium from it."""
+    learn, more = (*LEARN[:2], "--net", "pbs:16x16+policy", *LEARN[4:]), ("-n", 400, "-o", "b.pbs")
+    play = ("selfplay", "--game", GAME, "--search", "cfr,iterations=32,warm=0", "--slots", 8)
+    assert run(*play, *more, cwd=tmp_path).status == 0
+    words = ("train", "b.pbs", "--out", "run", *learn, "--uses", 40)
+    assert run(*words, cwd=tmp_path).status == 0
+    lines = [json.loads(x) for x in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["policy_loss"] < lines[0]["policy_loss"] / 2
+    cold, warm = (f"search=cfr,iterations=2,depth=2,{key}run" for key in ("", "warm=8,"))
+    done = run("exploit", GAME, cold, warm, "--json", "--repeats", 16, cwd=tmp_path)
+    assert done.status == 0, done.err
+    found = {x["policy"]: x for x in json.loads(done.out)["policies"]}
+    assert found[warm]["exploitability"] < 0.75 * found[cold]["exploitability"]
+    assert found[warm]["warm"] == 8 and "warm" not in found[cold]
+
+    def refused(*words: object, status: int = 1) -> str:
+        done = run(*words, cwd=tmp_path)
+        assert done.status == status, done.err
+        return done.error_line
+
+    assert "no policies for the policy head" in refused("train", examples, "--out", "x", *learn)
+    words = ("train", examples, "b.pbs", "--out", "y", *LEARN)  # without a head from both
+    assert run(*words, cwd=tmp_path).status == 0
+    said = refused("exploit", GAME, f"search=cfr,warm=8,{trained}")
+    assert "no policy head for warm=: train a network pbs:16x16+policy" in said
+    assert "warm=" in refused("exploit", GAME, "search=flop,warm=8,run", status=2)
+    assert "a network with a policy head" in refused(
+        "exploit", GAME, "search=cfr,warm=8,random", status=2
+    )
+    words = ("selfplay", "--game", GAME, "-n", 2, "-o", "c.pbs", "--search", "cfr,warm=3")
+    assert "a network with a policy head" in refused(*words, status=2)
+    assert run(*words, "--policy", "run", cwd=tmp_path).status == 0
+
+
 def test_bad_input_is_refused_in_one_line(
     examples: pathlib.Path, trained: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -362,13 +399,19 @@ def test_each_solver_teaches_its_network_and_is_measured(tmp_path: pathlib.Path)
 
 def test_deep_searches_teach_and_play(tmp_path: pathlib.Path) -> None:
     """`make 1x2-deep.json`: to depth 3, and to the end of so small a game."""
+    environment = of_commands(tmp_path / "bin")
     words = [*MAKE, "LESS=2", "SOME=4", "DEEP=3", "1x2-deep.json"]
-    subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
     policies = json.loads((tmp_path / "1x2-deep.json").read_text())["policies"]
     assert [(one["step"], one["depth"], one.get("nodes")) for one in policies] == [
         (2, 3, None),
         (2, 0, 2048),
     ]
+    words = [*MAKE, "HEAD=2", "SOME=4", "FEW=2 4", "1x2-warm.json"]
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    policies = json.loads((tmp_path / "1x2-warm.json").read_text())["policies"]
+    found = [(one["iterations"], one.get("warm")) for one in policies]
+    assert found == [(2, None), (2, 15), (4, None), (4, 15)]
 
 
 def test_a_board_of_stratego_is_learned_and_judged_in_two_levels(tmp_path: pathlib.Path) -> None:

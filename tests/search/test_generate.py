@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,10 +13,11 @@ from stratkit.engine import Subgames
 from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import ReBeLConfig, RunConfig
 from stratkit.learn.rebel import ReBeL
+from stratkit.nets.pbs import build_pbs
 from stratkit.search.generate import Generator
-from stratkit.search.leaves import NetworkLeaves
+from stratkit.search.leaves import NetworkLeaves, rows_of
 from stratkit.search.safe import PBSSearch, play_through
-from stratkit.search.subgame import nothing
+from stratkit.search.subgame import CFRD, nothing
 from stratkit.solve.exploitability import evaluate
 
 
@@ -107,6 +110,60 @@ def test_games_that_end_in_a_deep_opening_begin_again_in_it() -> None:
     nodes, beliefs = generator.roots()
     assert len(nodes) > 16 and beliefs[0].sum(1) == pytest.approx(1)
     assert len(generator.examples(nothing)) == 2 * len(nodes) + 2 * (len(nodes) < 32)
+
+
+def test_examples_of_policies_are_what_search_plays_where_games_go() -> None:
+    """The opening of 1x3, whose search does not depend on what it is asked for."""
+    public = pair_of("liars_dice:1x3").public
+    search, game = PBSSearch(updates=64, depth=2, warm=0), public.game
+    found = Generator(public, search, 16, seed=3).examples(nothing)
+    plain = Generator(public, replace(search, warm=None), 16, seed=3).examples(nothing)
+    assert (found.rows[:2] == plain.rows).all()
+    assert np.array_equal(found.values[:2, :3], plain.values, equal_nan=True)
+    plays = found.values[:, 3:].reshape(-1, 3, game.actions)
+    assert np.isnan(plays[:2]).all() and np.isnan(found.values[2:, :3]).all()
+    assert (found.rows[2:, 0] == 1).all()  # who acts is asked
+    subgames = Subgames(public, np.array([public.opening], np.int32), 2)
+    solver = CFRD(subgames, (public.prior(public.opening, 0)[None],) * 2)
+    solver.solve(64)
+    begin = solver.averaged()[: subgames.first[3]].reshape(3, -1)
+    assert plays[2][:, public.choices[: begin.shape[1]]] == pytest.approx(begin)
+    known = ~np.isnan(plays[2:])
+    assert known.sum(2).tolist() == [[n] * 3 for n in known[:, 0].sum(1).tolist()]
+    assert 1 < len(plays) - 2 <= 7 and np.nansum(plays[2:], 2) == pytest.approx(1)
+
+
+def test_a_policy_head_says_the_policy_of_subgames() -> None:
+    """Of several in one batch as of each alone; a belief follows from what is said above it."""
+    torch.set_num_threads(1)
+    public = pair_of("liars_dice:1x3").public
+    network = build_pbs("pbs:8x8+policy", public.game, 1)
+    assert network.policy
+    with torch.no_grad():
+        network.policy.last.weight.mul_(300)  # far from uniform
+    leaves, nodes = NetworkLeaves(network), public.opening + np.array([0, 2], np.int32)
+    beliefs = np.array([[0.2, 0.3, 0.5], [0.6, 0.4, 0]]), np.full((2, 3), 1 / 3)
+    both = Subgames(public, nodes, 3)
+    policy = leaves.policy(both, beliefs)
+    assert both.normalised(policy) == pytest.approx(policy)
+    assert abs(policy - both.uniform()).max() > 0.1
+    for i in (0, 1):
+        alone = Subgames(public, nodes[i : i + 1], 3)
+        part = beliefs[0][i : i + 1], beliefs[1][i : i + 1]
+        assert leaves.policy(alone, part) == pytest.approx(policy[both.subgame == i], abs=1e-5)
+    reach = [both.begin(player, beliefs[player]) for player in (0, 1)]
+    for player in (0, 1):
+        both.reach(player, policy, reach[player])
+    at = both.part[-1:].astype(np.int32)  # somewhere below a root
+    assert both.parents[at[0]] >= 0
+    believed = tuple(both.beliefs(player, reach[player], at) for player in (0, 1))
+    row = rows_of(public, both.nodes[at], believed, int(public.actors[both.nodes[at[0]]]))
+    logits = network.policy(torch.from_numpy(row))[0].double()
+    here = both.part == at[0]
+    odds = logits.detach().exp().numpy()[both.output[here]]
+    hands = both.hand_of_choice[here]
+    expected = odds / np.array([odds[hands == hand].sum() for hand in hands])
+    assert policy[here] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_network_learns_liars_dice() -> None:

@@ -77,7 +77,8 @@ def test_what_is_solved_together_has_one_depth() -> None:
     public = pair_of("liars_dice:1x4").public
     nodes = np.arange(public.opening, len(public), dtype=np.int32)[public.actors[2:] >= 0]
     depths = Depths(public, PBSSearch(depth=None, nodes=100))
-    found = list(depths.together(nodes))
+    alike = np.ones((len(nodes), 4))
+    found = list(depths.together(nodes, (alike, alike)))
     assert sorted(np.concatenate([rows for _, rows in found])) == list(range(len(nodes)))
     for depth, rows in found:
         assert {depths.of(node)[0] for node in nodes[rows].tolist()} == {depth}
@@ -194,21 +195,22 @@ def test_games_do_not_depend_on_each_other() -> None:
     assert abs(four[3] - four[2]).max() > 1e-3
 
 
-def test_games_at_the_opening_share_its_subgame_and_stop_where_each_will() -> None:
+def test_equal_states_are_solved_once_and_each_game_stops_where_it_will() -> None:
     public, solved = pair_of("liars_dice:1x3").public, []
 
     def leaves(subgames: Subgames, player: int, reach: Reach) -> Float32s:
-        solved.append(int((subgames.roots == public.opening).sum()))
+        solved.append((subgames.roots - public.opening).tolist())
         return nothing(subgames, player, reach)
 
-    roots = np.array([public.opening, public.opening + 1, public.opening], np.int32)
-    beliefs = np.full((3, 3), 1 / 3), np.full((3, 3), 1 / 3)
-    search, stops = PBSSearch(updates=8), np.array([3, 2, 1])
+    roots = public.opening + np.array([0, 1, 0, 1, 1], np.int32)
+    beliefs = np.full((5, 3), 1 / 3), np.full((5, 3), 1 / 3)
+    beliefs[1][4] = 0.5, 0.5, 0
+    search, stops = PBSSearch(updates=8), np.array([3, 2, 1, 0, 2])
     found = solve(Subgames(public, roots, 2), beliefs, leaves, search, stops)
-    assert set(solved) == {1}
-    for i in range(3):
-        alone = Subgames(public, roots[i : i + 1], 2)
-        one = solve(alone, (beliefs[0][:1], beliefs[1][:1]), nothing, search, stops[i : i + 1])
+    assert solved == [[0, 1, 1]] * len(solved)
+    for i in range(5):
+        alone, some = Subgames(public, roots[i : i + 1], 2), slice(i, i + 1)
+        one = solve(alone, (beliefs[0][some], beliefs[1][some]), nothing, search, stops[some])
         mine = found.subgames.subgame == i
         assert (found.played[mine] == one.played).all()
         assert (found.average[mine] == one.average).all()
@@ -224,12 +226,18 @@ def test_iterations_are_drawn_with_their_weights(kind: str, weights: list[int]) 
     assert share == pytest.approx(np.array(weights) / sum(weights), abs=0.01)
 
 
-@pytest.mark.parametrize("kind", SOLVERS)
-def test_what_is_drawn_is_the_average_in_expectation(kind: str) -> None:
+@pytest.mark.parametrize(
+    "search", [*(PBSSearch(kind, 20) for kind in SOLVERS), PBSSearch("cfr", 20, warm=7)]
+)
+def test_what_is_drawn_is_the_average_in_expectation(search: PBSSearch) -> None:
     """The policies of all iterations, with their weights and reach, are the average policy."""
     subgames, beliefs = pair_of("leduc").whole()
-    solver, sums = SOLVERS[kind](subgames, beliefs), np.zeros(subgames.choices)
-    weights = solver.weights(20)
+    solver, sums = SOLVERS[search.kind](subgames, beliefs), np.zeros(subgames.choices)
+    weights = search.weights()
+    if search.warm:
+        assert isinstance(solver, CFRD)
+        x = np.random.default_rng(1).random(subgames.choices)
+        solver.warm_start(subgames.normalised(x), search.warm)
 
     def add() -> None:
         for player in (0, 1):
@@ -237,6 +245,25 @@ def test_what_is_drawn_is_the_average_in_expectation(kind: str) -> None:
 
     solver.solve(20, add)
     assert subgames.normalised(sums) == pytest.approx(solver.averaged(), abs=1e-9)
+
+
+def test_a_search_that_begins_at_an_equilibrium_stays_there() -> None:
+    """By 16 updates: its policy, and its values, are nearer to the truth than from uniform play."""
+    pair = pair_of("liars_dice:1x3")
+    subgames, beliefs = pair.whole()
+    before, found, worth = CFRD(subgames, beliefs), [], []
+    before.solve(2048)
+    for warm in (False, True):
+        solver = CFRD(subgames, beliefs)
+        if warm:
+            solver.warm_start(before.averaged(), 256)
+        solver.solve(16)
+        policy = np.empty(subgames.choices)
+        policy[subgames.tree_choice] = solver.averaged()
+        found.append(evaluate(pair.tree, pair.to_tree(policy)).exploitability)
+        worth.append([abs(solver.values(p)[0] @ beliefs[p][0]) for p in (0, 1)])
+    assert found[1] < 0.01 < 0.05 < found[0]
+    assert worth[1] == pytest.approx([1 / 9, 1 / 9], abs=0.003)
 
 
 def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:

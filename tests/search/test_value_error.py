@@ -13,12 +13,11 @@ import torch
 from engine.public import pair_of
 from running import ROOT, run
 from stratkit.arrays import Float32s
-from stratkit.engine import Game, PublicTree, Subgames
+from stratkit.engine import Game, Subgames
 from stratkit.nets.pbs import build_pbs
-from stratkit.search.generate import rows_of
-from stratkit.search.leaves import NetworkLeaves
+from stratkit.search.leaves import NetworkLeaves, rows_of
 from stratkit.search.safe import PBSSearch
-from stratkit.search.subgame import CFRD, SOLVERS
+from stratkit.search.subgame import CFRD
 from stratkit.search.value_error import (
     States,
     decisions_left,
@@ -115,39 +114,3 @@ def test_the_example_of_random_beliefs_compares_them_with_self_play(
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == ["solved leaves"] + ["self-play"] * 6 + ["random"] * 6
     assert float(rows[0][2]) < 0.1 < float(rows[1][2]) == float(rows[7][2])
-
-
-def test_a_warm_start_plays_on_average_what_its_iterations_do() -> None:
-    script = runpy.run_path(str(ROOT / "examples/rebel/warm_start.py"))
-    tree = PublicTree(Game("kuhn"))
-    network = script["PolicyNetwork"](tree, 1)
-    with torch.no_grad():
-        network.network.last.weight *= 100
-    subgames = Subgames(tree, np.array([tree.opening], np.int32), 0)
-    beliefs = tree.prior(tree.opening, 0)[None], tree.prior(tree.opening, 1)[None]
-    solver = script["warm"](network)(subgames, beliefs)
-    assert np.abs(solver.policy - subgames.uniform()).max() > 0.05
-    np.testing.assert_array_equal(solver.policy, network.policy(subgames, beliefs))
-    weights, sums = solver.weights(16), np.zeros(subgames.choices)
-
-    def count() -> None:
-        weight = weights[solver.updates // 2]
-        sums[:] += weight * (solver.played(0) + solver.played(1))
-
-    solver.solve(16, count)
-    np.testing.assert_allclose(subgames.normalised(sums), solver.averaged(), atol=1e-12)
-
-
-def test_the_example_of_a_warm_start_compares_it_with_uniform_play(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("--algorithm", "rebel", "--net", "pbs:8", "--steps", 0, "--game", "kuhn")
-    assert run("train", "-", "--out", tmp_path / "run", *words).status == 0
-    monkeypatch.setitem(SOLVERS, "warm", CFRD)  # which goes afterwards
-    monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "run"), "30"])
-    threads = torch.get_num_threads()
-    runpy.run_path(str(ROOT / "examples/rebel/warm_start.py"), run_name="__main__")
-    torch.set_num_threads(threads)
-    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert [row[0] for row in rows[2:]] == ["T", "8", "16", "32", "64"]
-    assert all(0 < float(value.split()[0]) < 1 for row in rows[3:] for value in row[1:])

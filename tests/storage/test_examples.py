@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,7 +131,23 @@ def test_what_is_wrong_is_told() -> None:
         head, head.replace(b"kuhn", b"leduc"), one + numbers
     )
     assert "hands" in refused(head.replace(b'"hands": 1', b'"hands": 5000'))
-    assert "version" in refused(head.replace(b'"version": 1', b'"version": 2'))
+    assert "version" in refused(head.replace(b'"version": 1', b'"version": 3'))
+    assert "actions" in refused(head.replace(b'"version": 1', b'"version": 2'))
+
+
+def test_policies_stand_behind_the_values() -> None:
+    header = replace(HEADER, version=2, actions=2)
+    values = np.array([[1, 2, 0.25, 0.75, math.nan, math.nan], [math.nan] * 6], np.float32)
+    data = written([(np.repeat(ROW, 2, 0), values)], header)
+    reader, found = read(data)
+    assert reader.header == header and np.array_equal(found[0][1], values, equal_nan=True)
+    for wrong in ((0.5, 0.6), (-0.5, 1.5), (0.5, math.nan)):
+        values[0, 2:4] = wrong
+        with pytest.raises(ValueError, match="a policy that is no probabilities"):
+            written([(np.repeat(ROW, 2, 0), values)], header)
+    for version, actions in ((1, 2), (2, 0)):
+        with pytest.raises(InputError, match="actions: those of version 2"):
+            replace(HEADER, version=version, actions=actions)
 
 
 def test_a_writer_refuses_what_no_reader_would_take() -> None:

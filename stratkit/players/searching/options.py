@@ -114,6 +114,13 @@ class SearchOptions:
         "play a random iteration, which cannot be foreseen, or the average of all",
         needs=PBS,
     )
+    warm: int | None = option(
+        None,
+        whole(0, 1000),
+        "begin at the network's policy, which counts as so many iterations; self-play writes "
+        "policies (default: none)",
+        needs="search=cfr",
+    )
     candidates: int = option(
         30, whole(1, 256), "whole choices of each player in a simultaneous turn", needs=TURNS
     )

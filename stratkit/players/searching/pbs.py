@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -214,7 +214,9 @@ def open_tree(game: Game, kind: str) -> PublicTree:
 def search_of(options: SearchOptions) -> PBSSearch:
     """The search that the options describe."""
     assert options.search is not None
-    return PBSSearch(options.search, options.iterations, options.depth, options.mode == "safe")
+    safe = options.mode == "safe"
+    found = PBSSearch(options.search, options.iterations, options.depth, safe)
+    return replace(found, warm=options.warm)
 
 
 def open_exact(game: Game, options: SearchOptions, seed: int) -> PBSPlayer:
