@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import re
+import shlex
+import subprocess
+import sys
 
-from running import ROOT, run
+from running import PATIENCE, ROOT, forked_commands, forked_line, run
 from stratkit.learn.config import AS_WRITTEN, RNaDConfig
 from stratkit.learn.request import read_file, resolve
 from stratkit.learn.rnad import EntropySchedule
+from stratkit.storage.checkpoints import list_checkpoints
 
 PAPER, SMALL = (str(ROOT / "examples/deepnash" / name) for name in ("paper.toml", "small.toml"))
 TABLE_3 = {
@@ -17,6 +23,13 @@ TABLE_3 = {
     "ramp": 0.5, "mu_floor": 0.0, "threshold": 0.0, "weight_by": "trajectory",
     "as_written": AS_WRITTEN, "lr_power": 0.0, "warm_up": 0, "grad_norm": 0.0,
 }  # fmt: skip
+
+LAUNCH = str(ROOT / "examples/deepnash/launch.sh")
+DIES = {
+    "selfplay": 'case "$*" in *--part\\ 2/2*) mkdir dead 2>/dev/null && kill -9 $$; esac',
+    "train": '[ "$RANK" = 0 ] || [ -e run/checkpoints/step-00000004.safetensors ] || '
+    "(until [ -e run/checkpoints/step-00000004.safetensors ]; do sleep .05; done; kill -9 $$) &",
+}
 
 
 def test_table_3() -> None:
@@ -49,3 +62,37 @@ def test_a_game_that_the_papers_network_does_not_fit(tmp_path: pathlib.Path) -> 
     refused = run("train", tmp_path, "--game", "kuhn", "--out", tmp_path / "x", "--config", PAPER)
     assert refused.status == 1 and refused.err.count("\n") == 1, refused.err
     assert "this network is for boards" in refused.err
+
+
+def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
+    """Two ranks of torchrun and two writers, of which one each is killed; every end has a line."""
+    path = f"{forked_commands(tmp_path / 'bin')}:{pathlib.Path(sys.executable).parent}"
+    for name, dies in DIES.items():
+        line = f'#!/bin/sh\n{dies}\nexec {shlex.join(forked_line(name))} "$@"\n'
+        (tmp_path / "bin" / name).write_text(line)
+    done = subprocess.run(
+        [LAUNCH, tmp_path / "all", "--steps", "12", "--save-every", "4"],
+        env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    writer, learner = sorted(done.stderr.splitlines(), reverse=True)
+    assert writer == "launch.sh: writer 2 ended and begins again in 1 s: signal KILL"
+    where = (
+        r"run/checkpoints/step-0000000[48].safetensors: Signal 9 \(SIGKILL\) received by PID \d+"
+    )
+    assert re.fullmatch(f"launch.sh: the learner ended and goes on from {where}", learner)
+    assert list_checkpoints(tmp_path / "all/run")[-1][0] == 12
+
+
+def test_words_that_the_launcher_does_not_know(tmp_path: pathlib.Path) -> None:
+    for size, what in (("huge", "SIZE is small or paper: huge"), ("paper", "no GPU was found")):
+        environment = {**os.environ, "SIZE": size, "GPUS": "0" if size == "paper" else ""}
+        refused = subprocess.run(
+            [LAUNCH, tmp_path / "x"], env=environment, capture_output=True, text=True, check=False
+        )
+        assert refused.returncode == 2 and refused.stderr.startswith(f"launch.sh: {what}")
+        assert refused.stderr.count("\n") == 1 and not (tmp_path / "x").exists()
