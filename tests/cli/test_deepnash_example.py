@@ -24,6 +24,7 @@ TABLE_3 = {
     "as_written": AS_WRITTEN, "lr_power": 0.0, "warm_up": 0, "grad_norm": 0.0,
 }  # fmt: skip
 
+PLAN = ROOT / "examples/deepnash/plan.py"
 LAUNCH = str(ROOT / "examples/deepnash/launch.sh")
 DIES = {
     "selfplay": 'case "$*" in *--part\\ 2/2*) mkdir dead 2>/dev/null && kill -9 $$; esac',
@@ -96,3 +97,42 @@ def test_words_that_the_launcher_does_not_know(tmp_path: pathlib.Path) -> None:
         )
         assert refused.returncode == 2 and refused.stderr.startswith(f"launch.sh: {what}")
         assert refused.stderr.count("\n") == 1 and not (tmp_path / "x").exists()
+
+
+def plan(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", PLAN, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_plan_is_what_the_command_computes() -> None:
+    assert plan().stdout == PLAN.with_suffix(".md").read_text()
+
+
+TABLE = """a card
+| what | net | parameters | MFLOP each | each a second | share | peak GB | |
+|---|---|---|---|---|---|---|---|
+| learner, chunk 1024 | paper | 19,263,849 | 7,037 | 1,000 | 1% | 5.0 | |
+| learner, chunk 4096 | paper | 19,263,849 | 7,037 | 1,373,952 | 1% | 5.0 | |
+| learner, chunk 4096 | small | 1,109,241 | 388 | 9,999,999 | 1% | 5.0 | |
+| self-play, 2048 games | paper | 19,263,849 | 1,311 | 686,976 | 1% | 5.0 | |
+"""
+
+
+def test_a_plan_by_a_table_of_rates(tmp_path: pathlib.Path) -> None:
+    """768 games of 1,789 actions: a second to learn, two to play. Two GPUs halve it."""
+    table = tmp_path / "gpu.md"
+    table.write_text(TABLE)
+    said = plan("--table", table, "--gpus", "1,2", "--price", 2).stdout.splitlines()
+    rows = {row[0]: row[1:] for line in said if len(row := line.strip("| ").split(" | ")) > 1}
+    assert rows["of these the learner"] == ["1", "0.5"]
+    assert rows["self-play, on the same GPUs"] == ["2", "1"]
+    assert rows["seconds a step"] == ["3.02", "1.52"]
+    days = 7_210_000 * (3 + 1.8 / 100) / 86_400
+    assert rows["**days**"][0] == f"**{days:,.0f}**"
+    assert rows["cost at 2 a GPU hour"][0] == f"{48 * days:,.0f}"
+    measured = "measured: bench/gpu.sh, learner, chunk 4096"
+    assert rows["states a second and GPU, by the learner"] == ["1,373,952", measured]
+    assert rows["games"] == ["5.54 thousand million"]
+    refused = plan("--table", table, "--net", "tiny")
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1
+    assert "no learner and self-play of tiny" in refused.stderr
