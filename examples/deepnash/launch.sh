@@ -1,51 +1,118 @@
 #!/bin/sh
-# DeepNash's loop on one machine: a learner by torchrun, and processes of self-play that follow it.
-#   launch.sh FOLDER [OPTION OF TRAIN...]      such as  launch.sh big --config paper.toml --device cuda --steps 7210000
-# FOLDER gets run/, games/ and logs. Started again it goes on. A writer or a rank that dies is started
-# again; a learner that dies three times without a new checkpoint ends all. The environment says:
-#   GAME      classic     the game
-#   RANKS     1           of the learner, one a GPU
-#   WRITERS   2           processes of self-play
-#   AHEAD     3072        games that may be played and waiting, of all writers together
-#   KEEP      10          checkpoints that are kept, beside those of every 10,000 steps
-#   SELFPLAY              further options of selfplay, such as --device cuda --max-actions 3600
+# DeepNash's loop on one machine or several: a learner by torchrun, and self-play that follows it.
+#
+#   launch.sh FOLDER [OPTION OF TRAIN...]
+#
+# By itself it is small: 20 steps of nano on CPUs, to see it work. The paper's size, Table 3:
+#
+#   SIZE=paper launch.sh big                                    on all GPUs of this machine
+#   SIZE=paper NODES=8 NODE=3 HOST=first:29500 launch.sh big    on each of eight; all share FOLDER
+#
+# FOLDER gets run/, games/ and logs. The same command goes on with it. A writer or a learner that ends
+# too early is started again, and a line says why. A learner that does so three times without a new
+# checkpoint ends all. Ctrl-C and SIGTERM save, and end all.
+# Episodes are deleted when a checkpoint covers what was learned from them. Of checkpoints there are
+# the newest 3, and one for each 100,000 steps. OPTIONs of train come last, and so replace these.
+#
+#   SIZE      small   or paper
+#   GPUS      all     of this machine, in size small 0: the device is cuda if there are any
+#   RANKS     GPUS    of the learner here, or 2
+#   WRITERS   GPUS    processes of self-play here, or 2; each on the next GPU behind the ranks', in turn
+#   AHEAD             games that may be played or wait, of all writers (default: 8 publications)
+#   SELFPLAY          further options of selfplay, such as --slots 2048
+#   NODES     1       machines, which have as many writers each
+#   NODE      0       number of this one
+#   HOST              name and free port of the first one
 case ${1:-} in '' | -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
-folder=$1 game=${GAME:-classic} ranks=${RANKS:-1} writers=${WRITERS:-2} ahead=${AHEAD:-3072}
+say() { echo "launch.sh: $*" >&2; }
+folder=$1 size=${SIZE:-small} nodes=${NODES:-1} node=${NODE:-0}
 shift
-# A writer counts its own games and what waits in the folder, not what others play. So each plays at
-# most `slots`, and its bound leaves room for those of all others.
-slots=$((ahead / (2 * writers)))
-[ "$slots" -ge 1 ] || { echo "launch.sh: AHEAD is less than two games a writer: $ahead" >&2; exit 2; }
+case $size in
+    small)
+        game=nano gpus=${GPUS:-0} timeout=600
+        learn="--net plain --batch 8 --steps 20 --save-every 5" play=
+        ;;
+    paper)
+        game=classic gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || :)} timeout=3600
+        config=$(cd "$(dirname "$0")" && pwd)/paper.toml
+        learn="--config $config --steps 7210000 --publish-every 10" play="--max-actions 3600"
+        ;;
+    *) say "SIZE is small or paper: $size"; exit 2 ;;
+esac
+if [ "$size$gpus" = paper0 ] && [ -z "${RANKS-}" ]; then
+    say "no GPU was found: RANKS says how many ranks are to compute on CPUs"
+    exit 2
+fi
+if [ "$gpus" -gt 0 ]; then device="--device cuda"; else device=; fi
+here=$((gpus > 0 ? gpus : 2))
+ranks=${RANKS:-$here} writers=${WRITERS:-$here}
+if [ "$nodes" -gt 1 ]; then
+    together="--nnodes=$nodes --rdzv-backend=c10d --rdzv-endpoint=${HOST:?names the first machine}"
+else
+    together=--standalone
+fi
 mkdir -p "$folder/games"
 cd "$folder"
 
-# Ends with the child when the script is told to end.
-alone() {
-    "$@" & child=$!
-    trap 'kill "$child" 2>/dev/null; wait "$child"; exit 0' TERM
-    wait "$child"
+since() { tail -c +"$(($2 + 1))" "$1"; } # what a log has got
+why() { # STATUS LOG START: the command's own last words, or the signal that ended it or a rank
+    if [ "$1" -gt 128 ]; then echo "signal $(kill -l "$1")"; return; fi
+    since "$2" "$3" | grep -E '^(train|selfplay): ' | grep -v 'another rank has gone' | tail -n 1 | grep . ||
+        since "$2" "$3" | grep -om 1 'Signal [0-9]* ([A-Z]*) received by PID [0-9]*' ||
+        echo "status $1; see $2"
 }
-writer() {
-    until alone selfplay --game "$game" --policy run --follow --slots "$slots" \
-        --max-ahead $((ahead - (writers - 1) * slots)) ${SELFPLAY-} -o games/ 2>>"selfplay-$1.log"; do sleep 1; done
-}
-newest() { find run/checkpoints -name '*.safetensors' 2>/dev/null | sort | tail -n 1; }
+length() { if [ -e "$1" ]; then wc -c <"$1"; else echo 0; fi; }
 
-pids=
+writer() { # K, for ever
+    log=selfplay-$1.log pause=1 child=
+    trap 'kill $child 2>/dev/null; wait; exit' TERM
+    while :; do
+        before=$(length "$log") began=$(date +%s) status=0
+        # shellcheck disable=SC2086
+        selfplay --game "$game" --policy run --follow --part "$1/$((nodes * writers))" ${AHEAD:+--max-ahead $AHEAD} \
+            $device $play ${SELFPLAY-} -o games/ 2>>"$log" &
+        child=$!
+        wait $child 2>/dev/null || status=$?
+        say "writer $1 ended and begins again in $pause s: $(why $status "$log" "$before")"
+        sleep $pause &
+        child=$!
+        wait $child
+        if [ $(($(date +%s) - began)) -lt 300 ]; then pause=$((pause < 64 ? 2 * pause : 64)); else pause=1; fi
+    done
+}
+
+newest() { find run/checkpoints -name 'step-*.safetensors' 2>/dev/null | sort | tail -n 1; }
+
+pids="" learner="" ending="" llog=learner-$node.log
 trap 'kill $pids 2>/dev/null || :; wait' EXIT
-trap 'exit 143' TERM
-for k in $(seq "$writers"); do writer "$k" & pids="$pids $!"; done
+trap 'ending=130; kill $learner 2>/dev/null || :' INT
+trap 'ending=143; kill $learner 2>/dev/null || :' TERM HUP
+for k in $(seq "$writers"); do
+    [ "$gpus" = 0 ] || export CUDA_VISIBLE_DEVICES=$(((ranks + k - 1) % gpus))
+    writer $((node * writers + k)) &
+    pids="$pids $!"
+done
+unset CUDA_VISIBLE_DEVICES
 
 failed=0
-while :; do
-    before=$(newest)
-    torchrun --standalone --nproc-per-node="$ranks" --no-python train games/ --consume --keep "${KEEP:-10}" --out run \
-        --game "$game" ${before:+--resume} "$@" 2>>learner.log && exit 0
-    [ "$(newest)" = "$before" ] && failed=$((failed + 1)) || failed=0
-    [ "$failed" -lt 3 ] || break
+while [ -z "$ending" ]; do
+    before=$(newest) start=$(length "$llog") status=0
+    # shellcheck disable=SC2086
+    torchrun $together --nproc-per-node="$ranks" --no-python train games/ --out run --game "$game" --consume --keep 3 \
+        --milestone 100000 --timeout $timeout $device $learn ${before:+--resume} "$@" 2>>"$llog" &
+    learner=$!
+    while wait $learner 2>/dev/null || status=$?; kill -0 $learner 2>/dev/null; do status=0; done
+    [ $status != 0 ] || exit 0
+    [ -z "$ending" ] || break
+    reached=$(newest)
+    if [ "$reached" = "$before" ]; then failed=$((failed + 1)); else failed=0; fi
+    if [ $failed = 3 ]; then
+        say "the learner ended three times without a new checkpoint: $(why $status "$llog" "$start")"
+        exit 1
+    fi
+    say "the learner ended and goes on from ${reached:-the beginning}: $(why $status "$llog" "$start")"
     sleep 1
 done
-echo "launch.sh: the learner ended three times without a new checkpoint; $folder/learner.log says why" >&2
-tail -n 5 learner.log >&2
-exit 1
+say "ended by a signal; the same command goes on"
+exit "$ending"

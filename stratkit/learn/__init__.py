@@ -34,5 +34,6 @@ curves.py       the metrics of several runs as a picture
 tensorboard.py  the same for TensorBoard
 ranks.py        several learners that work as one
 folder.py       a run's folder: its lock, its checkpoints
+publisher.py    weights for self-play, written while steps go on
 run.py          the loop around all of it: published weights, checkpoints, metrics
 """

@@ -290,10 +290,11 @@ class Optimizer:
 
     # ---- what a checkpoint holds ----
 
-    def weights(self, network: str) -> dict[str, NDArray[np.float32]]:
-        """The weights of one of the algorithm's networks by their names in it, float32."""
+    def weights(self, network: str, copy: bool = False) -> dict[str, NDArray[np.float32]]:
+        """The weights of one of the algorithm's networks by their names in it, float32. On a CPU
+        they change with the network's, unless they are a copy."""
         state: dict[str, Tensor] = self.algorithm.networks[network].state_dict()
-        return {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
+        return {k: tensor.detach().to("cpu", copy=copy).numpy() for k, tensor in state.items()}
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Everything that is learned: `NETWORK/NAME` and `optimizer/MOMENT/NAME`, float32."""

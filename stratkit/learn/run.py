@@ -26,13 +26,14 @@ from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpo
 from stratkit.learn.metrics import Stats, batch_stats, metrics_of
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.pipes import POLL
+from stratkit.learn.publisher import Publisher
 from stratkit.learn.ranks import Ranks, collected, device_of, open_ranks, parts_of, share
 from stratkit.learn.request import Observer, Outcome, Request, accepted
 from stratkit.learn.source import PreparedBatch, Source
 from stratkit.learn.streams import EpisodeStreams, ExampleStreams, Plan
 from stratkit.learn.window import WindowState, open_window, to_tensors
 from stratkit.netnames import default_net, has_deployment
-from stratkit.storage.checkpoints import checkpoint_path, publish_policy
+from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.progress import METRICS
 
 __all__ = ["METRICS", "Outcome", "Request", "train"]
@@ -173,6 +174,7 @@ class _Run:
             self._learn(waited, prepared.seconds, stats)
         self._save()
         self._publish()
+        self.publisher.finish()
         dropped = self.source.dropped
         return Outcome(
             self.learner.step,
@@ -193,6 +195,7 @@ class _Run:
         run, settings = self.request.run, self.settings
         self.folder = RunFolder(run, self.point, game, self.net, settings, self.observer)
         self.closing.callback(self.folder.close)
+        self.publisher = self.closing.enter_context(contextlib.closing(Publisher(run)))
         algorithm = open_algorithm(
             self.algorithm, self.net, game, self.settings.hyper, self.config.seed, self.device
         )
@@ -366,11 +369,11 @@ class _Run:
         metadata = {
             **self._metadata(),
             "publish_every": self.config.publish_every,
-            "learned": self.consumed.learned,
+            "learned": list(self.consumed.learned),
             "began": self.began,
         }
         acting = next(iter(self.learner.algorithm.networks))
-        publish_policy(self.request.run, self.learner.weights(acting), metadata)
+        self.publisher.publish(self.learner.weights(acting, copy=True), metadata)
 
     def _save(self) -> None:
         """Writes a checkpoint, unless there is one of this step that covers what was consumed; then
@@ -395,6 +398,7 @@ class _Run:
         if self.ranks.rank or not gone:
             return
         self._publish()
+        self.publisher.finish()
         for file in gone:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(file)

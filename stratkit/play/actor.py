@@ -169,7 +169,6 @@ class Actor:
 
             self._wait_for_learner(self.follower)
             self.pressure = self._back_pressure(self.follower)
-            self.pressure.check()
             self.player = self.follower.make_player(options.seed, self.slots)
             source = FollowedGames(source, self.pressure, lambda: self._pause(POLL))
         self._place()
@@ -198,7 +197,8 @@ class Actor:
 
     def _back_pressure(self, follower: Follower) -> BackPressure:
         """Also sets the slots. Episodes are delivered in order, so a long game holds back those
-        behind it: a `max_ahead` of about four times the slots keeps them filled."""
+        behind it: a share of about four times the slots keeps them filled. `UsageError` as from
+        `check`."""
         from stratkit.play.backpressure import (
             PERIODS_AHEAD,
             BackPressure,
@@ -208,17 +208,22 @@ class Actor:
 
         options = self.options
         periods = PERIODS_AHEAD if any(options.opponents) else periods_ahead(self.game)
-        ahead = options.max_ahead or periods * follower.period
+        pressure: BackPressure
+        if options.to_folder:
+            writers = options.part[1] if options.part else 1
+            to = options.output
+            pressure = FolderBackPressure(follower, options.max_ahead, 0, to, periods, writers)
+        else:
+            pressure = BackPressure(follower, options.max_ahead, 0, periods)
+        pressure.check()
+        ahead = pressure.share
         alone = options.max_ahead is None and periods == 1  # no game waits for older ones
         slots = options.slots or min(MAX_SLOTS, max(1, ahead if alone else ahead // 4))
         if slots > ahead:
             what = f"plays {ahead} games at a time, not {slots}: --max-ahead allows no more"
             self.say(f"selfplay: {what}")
-        self.slots = min(slots, ahead)
-        if options.to_folder:
-            to = options.output
-            return FolderBackPressure(follower, options.max_ahead, self.slots, to, periods)
-        return BackPressure(follower, options.max_ahead, self.slots, periods)
+        self.slots = pressure.slots = min(slots, ahead)
+        return pressure
 
     def _place(self) -> None:
         """Networks to where they compute."""

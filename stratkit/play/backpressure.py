@@ -68,6 +68,16 @@ class BackPressure:
         self._consumed = self.follower.episodes - self._before
         return self._consumed
 
+    @property
+    def share(self) -> int:
+        """The most episodes that may be in flight here."""
+        return self.max_ahead
+
+    @property
+    def _free(self) -> int:
+        """How many more episodes may be begun, if it is above 0."""
+        return self.max_ahead - self.in_flight
+
     def check(self) -> None:
         """`UsageError`: the learner could never come to its next publication."""
         period = self.follower.period
@@ -78,10 +88,10 @@ class BackPressure:
     def room(self) -> int:
         """How many more episodes may be begun. `UsageError` as from `check`: the learner may have
         been started again, with a larger batch."""
-        room = self.max_ahead - self.in_flight
-        if room <= 0:
+        free = self._free
+        if free <= 0:
             self.check()
-        return max(0, room)
+        return max(0, free)
 
     def worth_playing(self, live: int) -> bool:
         """Whether to play a round of `live` games. A network takes as long for few games as for
@@ -93,7 +103,12 @@ class BackPressure:
 class FolderBackPressure(BackPressure, Placement):
     """The same through a folder, into which several processes may write and from which several
     ranks of a learner may read. Its files count, whoever wrote them, as if every rank had as few as
-    the one that has fewest. `written`: of the episodes begun, those that are in files."""
+    the one that has fewest.
+
+    `writers`: how many know of each other. All of them together are ahead by no more than one
+    alone might be: each has its share, and leaves room for those of all others. `written`: of the
+    episodes begun here, those that are in files.
+    """
 
     def __init__(
         self,
@@ -102,12 +117,22 @@ class FolderBackPressure(BackPressure, Placement):
         slots: int,
         folder: str,
         periods: int = PERIODS_AHEAD,
+        writers: int = 1,
     ) -> None:
         super().__init__(follower, given, slots, periods)
-        self.folder = folder
+        self.folder, self.writers = folder, writers
         self.written = 0
         self._fresh = -math.inf  # until when the last look at the folder will do
         self._unread = [0]  # episodes for each rank
+
+    def check(self) -> None:
+        super().check()
+        if self.share < 1:
+            least = f"{self.follower.period} episodes from one publication to the next"
+            what = (
+                f"--max-ahead is less than the {least}, and one for each of {self.writers} writers"
+            )
+            raise UsageError(what, text=self.max_ahead)
 
     @property
     def ranks(self) -> int:
@@ -123,8 +148,25 @@ class FolderBackPressure(BackPressure, Placement):
     def starved(self) -> bool:
         """Whether no game is played and none may be begun, and yet the learner cannot come to its
         next publication: then it waits for what is not written."""
-        idle = self.begun == self.delivered and self.in_flight >= self.max_ahead
+        idle = self.begun == self.delivered and self._free <= 0
         return idle and self.backlog < self.follower.period
+
+    @property
+    def share(self) -> int:
+        """The most episodes that may be begun here and in no file. Of several writers each has an
+        equal part of what is not for the episodes that wait in the folder, of which two periods
+        keep the learner busy."""
+        if self.writers == 1:
+            return self.max_ahead
+        period = self.follower.period
+        waiting = min(2 * period, max(period, self.max_ahead // 2))
+        return (self.max_ahead - waiting) // self.writers
+
+    @property
+    def _free(self) -> int:
+        others = (self.writers - 1) * self.share
+        own = self.begun - self.written
+        return min(self.share - own, self.max_ahead - others - self.in_flight)
 
     @property
     def in_flight(self) -> int:
@@ -149,8 +191,9 @@ class FolderBackPressure(BackPressure, Placement):
     # --- where shards go ---
 
     def shard_size(self, most: int) -> int:
-        """Two shards for each rank are in what may be ahead."""
-        return max(1, min(most, self.max_ahead // (2 * self.ranks)))
+        """Two shards for each rank are in what may be ahead, and two in a writer's share."""
+        own = self.share // 2 if self.writers > 1 else most
+        return max(1, min(most, own, self.max_ahead // (2 * self.ranks)))
 
     def place(self) -> tuple[int, int]:
         self.look()

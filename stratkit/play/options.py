@@ -80,7 +80,10 @@ class SelfplayOptions:
     seed: int
     first_game: int = usage("--first-game K", "Number of the first game.", whole(0, 2**62), 0)
     part: tuple[int, int] | None = usage(
-        "--part", "Play part I of N of the games, for N processes.", PART
+        "--part",
+        "Play part I of N of the games, for N processes; with --follow into a folder also of what "
+        "may be ahead.",
+        PART,
     )
     max_ahead: int | None = usage(
         "--max-ahead N",
@@ -150,7 +153,7 @@ class SelfplayOptions:
         kinds that does not play against itself."""
         if self.games is None and not self.follow:
             raise UsageError("how many games? give -n GAMES, or --follow")
-        if self.games is None and self.part is not None:
+        if self.games is None and self.part is not None and not self.to_folder:
             raise UsageError("--part divides -n GAMES: give -n too")
         if self.by_network and not os.path.exists(self.policy):
             self._check_policy(kinds)

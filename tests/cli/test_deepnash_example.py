@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import re
+import shlex
+import subprocess
+import sys
 
-from running import ROOT, run
+from running import PATIENCE, ROOT, forked_commands, forked_line, run
 from stratkit.learn.config import AS_WRITTEN, RNaDConfig
 from stratkit.learn.request import read_file, resolve
 from stratkit.learn.rnad import EntropySchedule
+from stratkit.storage.checkpoints import list_checkpoints
 
 PAPER, SMALL = (str(ROOT / "examples/deepnash" / name) for name in ("paper.toml", "small.toml"))
 TABLE_3 = {
@@ -17,6 +23,14 @@ TABLE_3 = {
     "ramp": 0.5, "mu_floor": 0.0, "threshold": 0.0, "weight_by": "trajectory",
     "as_written": AS_WRITTEN, "lr_power": 0.0, "warm_up": 0, "grad_norm": 0.0,
 }  # fmt: skip
+
+PLAN = ROOT / "examples/deepnash/plan.py"
+LAUNCH = str(ROOT / "examples/deepnash/launch.sh")
+DIES = {
+    "selfplay": 'case "$*" in *--part\\ 2/2*) mkdir dead 2>/dev/null && kill -9 $$; esac',
+    "train": '[ "$RANK" = 0 ] || [ -e run/checkpoints/step-00000004.safetensors ] || '
+    "(until [ -e run/checkpoints/step-00000004.safetensors ]; do sleep .05; done; kill -9 $$) &",
+}
 
 
 def test_table_3() -> None:
@@ -49,3 +63,76 @@ def test_a_game_that_the_papers_network_does_not_fit(tmp_path: pathlib.Path) -> 
     refused = run("train", tmp_path, "--game", "kuhn", "--out", tmp_path / "x", "--config", PAPER)
     assert refused.status == 1 and refused.err.count("\n") == 1, refused.err
     assert "this network is for boards" in refused.err
+
+
+def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
+    """Two ranks of torchrun and two writers, of which one each is killed; every end has a line."""
+    path = f"{forked_commands(tmp_path / 'bin')}:{pathlib.Path(sys.executable).parent}"
+    for name, dies in DIES.items():
+        line = f'#!/bin/sh\n{dies}\nexec {shlex.join(forked_line(name))} "$@"\n'
+        (tmp_path / "bin" / name).write_text(line)
+    done = subprocess.run(
+        [LAUNCH, tmp_path / "all", "--steps", "12", "--save-every", "4"],
+        env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    writer, learner = sorted(done.stderr.splitlines(), reverse=True)
+    assert writer == "launch.sh: writer 2 ended and begins again in 1 s: signal KILL"
+    where = (
+        r"run/checkpoints/step-0000000[48].safetensors: Signal 9 \(SIGKILL\) received by PID \d+"
+    )
+    assert re.fullmatch(f"launch.sh: the learner ended and goes on from {where}", learner)
+    assert list_checkpoints(tmp_path / "all/run")[-1][0] == 12
+
+
+def test_words_that_the_launcher_does_not_know(tmp_path: pathlib.Path) -> None:
+    for size, what in (("huge", "SIZE is small or paper: huge"), ("paper", "no GPU was found")):
+        environment = {**os.environ, "SIZE": size, "GPUS": "0" if size == "paper" else ""}
+        refused = subprocess.run(
+            [LAUNCH, tmp_path / "x"], env=environment, capture_output=True, text=True, check=False
+        )
+        assert refused.returncode == 2 and refused.stderr.startswith(f"launch.sh: {what}")
+        assert refused.stderr.count("\n") == 1 and not (tmp_path / "x").exists()
+
+
+def plan(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", PLAN, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_plan_is_what_the_command_computes() -> None:
+    assert plan().stdout == PLAN.with_suffix(".md").read_text()
+
+
+TABLE = """a card
+| what | net | parameters | MFLOP each | each a second | share | peak GB | |
+|---|---|---|---|---|---|---|---|
+| learner, chunk 1024 | paper | 19,263,849 | 7,037 | 1,000 | 1% | 5.0 | |
+| learner, chunk 4096 | paper | 19,263,849 | 7,037 | 1,373,952 | 1% | 5.0 | |
+| learner, chunk 4096 | small | 1,109,241 | 388 | 9,999,999 | 1% | 5.0 | |
+| self-play, 2048 games | paper | 19,263,849 | 1,311 | 686,976 | 1% | 5.0 | |
+"""
+
+
+def test_a_plan_by_a_table_of_rates(tmp_path: pathlib.Path) -> None:
+    """768 games of 1,789 actions: a second to learn, two to play. Two GPUs halve it."""
+    table = tmp_path / "gpu.md"
+    table.write_text(TABLE)
+    said = plan("--table", table, "--gpus", "1,2", "--price", 2).stdout.splitlines()
+    rows = {row[0]: row[1:] for line in said if len(row := line.strip("| ").split(" | ")) > 1}
+    assert rows["of these the learner"] == ["1", "0.5"]
+    assert rows["self-play, on the same GPUs"] == ["2", "1"]
+    assert rows["seconds a step"] == ["3.02", "1.52"]
+    days = 7_210_000 * (3 + 1.8 / 100) / 86_400
+    assert rows["**days**"][0] == f"**{days:,.0f}**"
+    assert rows["cost at 2 a GPU hour"][0] == f"{48 * days:,.0f}"
+    measured = "measured: bench/gpu.sh, learner, chunk 4096"
+    assert rows["states a second and GPU, by the learner"] == ["1,373,952", measured]
+    assert rows["games"] == ["5.54 thousand million"]
+    refused = plan("--table", table, "--net", "tiny")
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1
+    assert "no learner and self-play of tiny" in refused.stderr

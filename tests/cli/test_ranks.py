@@ -1,4 +1,4 @@
-"""Several learners that work as one, as torchrun starts them."""
+"""Several learners that work as one, as torchrun starts them (test_deepnash_example.py has it)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from learn.games import episodes, write
-from running import PATIENCE, ROOT, forked_line, run
+from running import PATIENCE, forked_line, run
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
@@ -71,20 +71,10 @@ def metrics(run: pathlib.Path) -> list[dict[str, object]]:
 def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
     """With both halves of the batch, of unequal lengths; and resumed, bit for bit."""
     folder, out = a_folder(tmp_path / "games", (0, 1)), tmp_path / "two"
-    torchrun = ["torch.distributed.run", "--nproc-per-node", "2", "--no-python"]
-    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
-    command = [sys.executable, "-m", *torchrun, ROOT / "bin/train", folder, "--no-wait"]
-    started = subprocess.run(
-        [*command, "--out", out, *QUICK],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert started.returncode == 0, started.stderr
+    (status, told), (other, nothing) = two_ranks(folder, "--no-wait", "--out", out)
+    assert (status, other, nothing) == (0, 0, "")
     assert sorted(step for step, _ in list_checkpoints(out)) == [0, 1, 2, 3]
-    assert f"step 3, 24 episodes: {checkpoint_path(out, 3)}\n" in started.stderr
+    assert told == f"step 3, 24 episodes: {checkpoint_path(out, 3)}\n"
 
     # One learner with the same eight games: four of each file.
     game, games = episodes("nano", 24)

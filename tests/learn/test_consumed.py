@@ -14,6 +14,7 @@ import pytest
 from learn.games import episodes, write
 from running import PATIENCE
 from stratkit.errors import InputError
+from stratkit.learn import publisher
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.request import Observer
 from stratkit.learn.run import Request, train
@@ -98,6 +99,31 @@ def test_a_run_publishes_what_is_there(tmp_path: pathlib.Path) -> None:
     train(request, observer=Deleting())
     learned = read_policy(tmp_path / "run")[1]["learned"]
     assert learned == [8] and unread(str(folder), learned) == [4]
+
+
+def test_self_play_is_told_before_files_are_deleted(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or it would take what is left for less than it is. However long the weights take."""
+    game, found = episodes("nano", 8)
+    for k in (0, 4):
+        write(tmp_path / shard_name(1, k, k + 3), game, found[k : k + 4])
+    publish, unlink, told = publisher.publish_policy, os.unlink, []
+
+    def slowly(*published: Any) -> None:
+        time.sleep(0.02)
+        publish(*published)
+
+    def noted(path: str, **options: int) -> None:
+        if str(path).endswith(".eps"):
+            told.append(read_policy(tmp_path / "run")[1]["learned"])
+        unlink(path, **options)
+
+    monkeypatch.setattr(publisher, "publish_policy", slowly)
+    monkeypatch.setattr(os, "unlink", noted)
+    monkeypatch.chdir(tmp_path)
+    assert learn(tmp_path, ".", consume=True) == (8, [])
+    assert told == [[0], [0]]
 
 
 def learn(folder: pathlib.Path, *inputs: str, **options: Any) -> tuple[int, list[str]]:
