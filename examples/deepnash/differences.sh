@@ -6,11 +6,11 @@ case ${1:-} in '' | -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
 set -eu
 here=$(dirname "$0") game=$1 minutes=$2 seeds=$3
 shift 3
-[ $# -gt 0 ] || set -- default rho trajectory policy critic force mixture rewards all
 case $game in
-    kuhn | leduc | liars_dice*) net="--net mlp:64x64" behind= measure="--measure nashconv" ;;
-    *) net="--net fromto" behind=" | --slots 32 --max-ahead 64" measure="--pool heuristic" ;;
+    kuhn | leduc | liars_dice*) net="--net mlp:64x64" behind= measure="--measure nashconv" known= ;;
+    *) net="--net fromto" behind=" | --slots 32 --max-ahead 64" measure="--pool heuristic" known="trace floor" ;;
 esac
+[ $# -gt 0 ] || set -- default rho trajectory policy critic force mixture rewards all $known
 
 # learning.py with the settings of these names.
 compare() {
@@ -21,7 +21,9 @@ compare() {
             default) more= ;;
             rho) more="--rho 1" ;;
             trajectory) more="--weight-by trajectory" ;;
-            all) more="--config $(realpath "$here")/small.toml" ;;
+            all) more="--rho 1 --weight-by trajectory --grad-value 10000 --as-written policy,rewards,force,mixture,critic" ;;
+            trace) more="--policy-c 1" ;;
+            floor) more="--mu-floor 0" ;;
             *) more="--as-written $name" ;;
         esac
         set -- "$@" --setting "$name=$net $more$behind"

@@ -133,7 +133,7 @@ def test_what_it_does_by_itself(tmp_path: pathlib.Path) -> None:
     """All experiments of a thousand games each; values where a search to the end is possible."""
     whole = would_do(tmp_path)
     matches = re.findall(r"\bmatch .*?(?:\|\||$)", whole.replace("\\\n", ""), re.MULTILINE)
-    assert len(matches) == 9 and all(" -n 1000 " in line for line in matches), matches
+    assert len(matches) == 10 and all(" -n 1000 " in line for line in matches), matches
     assert "hex_values.py open/" in whole
     assert "hex_values.py" not in would_do(tmp_path, "all", "GAME=dark_hex:5", "OPEN=hex:5")
     assert "--game mini" not in whole
