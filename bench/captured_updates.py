@@ -1,8 +1,8 @@
 """An update whose passes through the networks are recorded once, as CUDA graphs: `bench/gpu.py`.
 
-Every part has as many views as a chunk; the last one is filled up with one of its own. So the
-networks meet one shape, and two graphs are enough: the outputs, and the gradient through them.
-Targets, the loss and Adam's step are launched as before. Where there is no GPU nothing is recorded.
+Every part is filled up, with a view of its own, to some eighths of a chunk. So networks meet few
+shapes, and few graphs are enough: of the outputs, and of the gradient through them. Targets, the
+loss and Adam's step are launched as before. Where there is no GPU nothing is recorded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CapturedOptimizer(Optimizer):
     """`Optimizer`, for one thread, an algorithm without minibatches, and a forward that reads
     outputs and legal actions alone (MMD's with a uniform magnet)."""
 
-    _graphs: dict[str, Callable[..., tuple[Tensor, ...]]]
+    _graphs: dict[tuple[str, int], Callable[..., tuple[Tensor, ...]]]
 
     def _split(self, rows: int, unit: int = 1) -> list[slice]:
         """Views chunk by chunk; steps, which come without a unit, at once."""
@@ -55,14 +55,18 @@ class CapturedOptimizer(Optimizer):
         rows = torch.arange(len(batch.observations), device=self.device)[part]
         onward = []
         for gradient in grad_outputs:
-            filled = gradient.new_zeros((self.chunk, *gradient.shape[1:]))
+            filled = gradient.new_zeros((self._size(len(rows)), *gradient.shape[1:]))
             filled[: len(rows)] = gradient[rows]
             onward.append(filled)
         return self._launch("gradient", self._descent, *self._filled(batch, rows), *onward)
 
+    def _size(self, rows: int) -> int:
+        eighth = max(1, self.chunk // 8)
+        return min(self.chunk, rows + -rows % eighth)
+
     def _filled(self, batch: LearnedBatch, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The observations of a chunk, and its legal actions."""
-        rows = torch.cat([rows, rows[-1:].expand(self.chunk - len(rows))])
+        """The observations of a part that is filled up, and its legal actions."""
+        rows = torch.cat([rows, rows[-1:].expand(self._size(len(rows)) - len(rows))])
         return batch.observations[rows], batch.legal[rows]
 
     def _look(self, observations: Tensor, legal: Tensor) -> tuple[Tensor, ...]:
@@ -83,11 +87,12 @@ class CapturedOptimizer(Optimizer):
         if self.device.type != "cuda":
             return compute(*inputs)
         self._graphs = getattr(self, "_graphs", {})
-        if name not in self._graphs:
+        key = name, len(inputs[0])
+        if key not in self._graphs:
             try:
-                self._graphs[name] = Captured(compute, *inputs)
+                self._graphs[key] = Captured(compute, *inputs)
             except RuntimeError as error:
                 first = str(error).splitlines()[0]
                 print(f"bench: {name}: goes on unrecorded: {first}", file=sys.stderr, flush=True)
-                self._graphs[name] = compute
-        return self._graphs[name](*inputs)
+                self._graphs[key] = compute
+        return self._graphs[key](*inputs)

@@ -38,7 +38,7 @@ from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import ALONE, Ranks, _Group
 from stratkit.learn.replayed import EpisodeChunk
 from stratkit.learn.request import resolve
-from stratkit.nets import build, unet
+from stratkit.nets import build, expansion, features, unet
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.fromto import FromTo
 from stratkit.play.finished import Finished
@@ -52,7 +52,6 @@ from stratkit.storage.episodes import EpisodeWriter, Header
 
 SLICE = 32  # actions
 SLICED = BatchSpec(128, own_deployment=True, slices=True)
-ROW = 50.0  # seconds that a row may take
 FILTER = 0.75  # MMD's advantage filter: examples/players/Makefile
 RANKED = "--ranked"  # the process of one rank
 
@@ -94,7 +93,7 @@ PLANS = {
     "full": Plan(
         game="barrage",
         matrix=8192,
-        slots={"small": [2048, 8192], "paper": [2048], "tiny": [8192]},
+        slots={"tiny": [4096], "small": [4096], "paper": [2048]},
         states={"small": 100_000, "paper": 20_000, "tiny": 100_000},
         chunks={"small": [8192], "paper": [4096], "tiny": [32768]},
         seconds=3,
@@ -102,7 +101,7 @@ PLANS = {
             game="classic",
             slices={"fromto:64x4+mirrored": [512, 1024], "fromto:256x4+mirrored": [512]},
             slots={"fromto:64x4+mirrored": [2048, 8192], "fromto:256x4+mirrored": [2048]},
-            chunks=[8192, 4096],
+            chunks=[16384, 8192],
             profiled=["fromto:64x4+mirrored", "fromto:256x4+mirrored"],
             compiled=["fromto:64x4+mirrored", "fromto:256x4+mirrored"],
             ranked=["fromto:64x4+mirrored"],
@@ -237,7 +236,7 @@ class Bench:
         options = {"advantage_filter": share, "chunk": chunk}
         learner = self.learner(self.sliced, net, "mmd", options, kind, ranks)
         if compiled:
-            compile_layers(learner.algorithm.trained)
+            compile_layers(learner.algorithm.trained, self.device)
         _, _, both = self.flops_of(self.sliced, net, batch)
         different = (int(batch.view.max()) + 1) / batch.states
         flop = both * different * (1 + 2 * (1 - share))
@@ -258,6 +257,7 @@ class Bench:
         given = {"seed": 1, "precision": self.precision, **options}
         settings = resolve(net, {}, {}, given, algorithm)
         its = open_algorithm(algorithm, net, game, settings.hyper, 1, self.device)
+        stir(its.trained)
         return kind(its, settings.run, ranks, self.device)
 
     def steps(
@@ -298,12 +298,27 @@ class Bench:
             learner.update(batch)
             self.wait()
         column = "self_device_time_total" if cuda else "self_cpu_time_total"
-        kernels = sorted(seen.key_averages(), key=lambda x: -getattr(x, column))
+        kernels = [one for one in seen.key_averages() if getattr(one, column) > 0]
+        kernels.sort(key=lambda one: -getattr(one, column))
         total = sum(getattr(x, column) for x in kernels) / 1e3
         count = sum(x.count for x in kernels)
         self.note(f"{net}, {number} slices, chunk {chunk}: {count} kernels, {total:.2f} ms")
         for one in kernels[:25]:
             self.note(f"  {getattr(one, column) / 1e3:8.3f} ms {one.count:5} {one.key[:100]}")
+
+    def compare(self, net: str, number: int, chunk: int) -> None:
+        """How far the gradient of a recorded update is from the other's."""
+        batch = random_slices(self.sliced, number)
+        options = {"advantage_filter": FILTER, "chunk": chunk}
+        kinds = (Optimizer, CapturedOptimizer)
+        pair = [self.learner(self.sliced, net, "mmd", options, kind) for kind in kinds]
+        apart = []
+        for _ in range(2):  # the second time by what was recorded, with other weights
+            for learner in pair:
+                learner.update(batch)
+            one, other = (learner._sums.flat for learner in pair)
+            apart.append(float((one - other).norm() / one.norm()))
+        self.note(f"{net}: recorded gradients differ by {apart[0]:.1e}, {apart[1]:.1e} of the norm")
 
     # ---- both at once ----
 
@@ -354,13 +369,18 @@ class Bench:
         words += ["--master-port", "29531", __file__, RANKED, net, str(number)]
         words += ["--device", self.device.type, "--size", self.size]
         here = {"GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo"}
-        done = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "torch.distributed.run", *words],
-            env={**os.environ, **here}, stdout=subprocess.PIPE, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        rows = [line for line in done.stdout.splitlines() if line.startswith("|")]
-        if done.returncode or not rows:
-            raise RuntimeError(f"torchrun ended with {done.returncode}")
+            env={**os.environ, **here}, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        ) as started:  # fmt: skip
+            try:
+                out, _ = started.communicate()
+            except BaseException:
+                os.killpg(started.pid, signal.SIGKILL)  # the rank, too
+                raise
+        rows = [line for line in out.splitlines() if line.startswith("|")]
+        if started.returncode or not rows:
+            raise RuntimeError(f"torchrun ended with {started.returncode}")
         print(rows[-1].replace("mmd,", "mmd, one rank of torchrun,"), flush=True)
 
     # ---- the table ----
@@ -443,6 +463,8 @@ class Bench:
             if net in its.profiled:
                 for chunk in (0, its.chunks[0]):
                     yield f"profile, {net}", partial(self.profile, net, numbers[-1], chunk)
+            for chunk in its.chunks[:1]:
+                yield f"recorded beside not, {net}", partial(self.compare, net, numbers[0], chunk)
             for slots in its.slots.get(net, ()):
                 yield f"self-play, {net}", partial(self.play_sliced, net, slots)
         for number in sorted({n for numbers in its.slices.values() for n in numbers}):
@@ -467,7 +489,7 @@ class Bench:
                 self.note(f"{name}: left out, the time is over")
                 continue
             self.reset_memory()
-            signal.setitimer(signal.ITIMER_REAL, min(left, ROW))
+            signal.setitimer(signal.ITIMER_REAL, min(left, self.limit / 4))
             try:
                 work()
             except Exception as error:
@@ -550,13 +572,34 @@ def random_slices(game: Game, number: int) -> StepBatch:
     return make_batch(game, slices_of(game, number), SLICED)
 
 
-def compile_layers(network: torch.nn.Module) -> None:
-    """Has torch compile what a `FromTo` does, its inputs but for the outcomes of attacks included,
-    for the one shape that recorded updates have."""
-    for module in network.modules():
-        if isinstance(module, FromTo):
+@torch.no_grad()
+def stir(network: torch.nn.Module) -> None:
+    """Other weights than the first, by which all values are 0 and no advantage is above another."""
+    generator = torch.Generator().manual_seed(1)
+    for parameter in network.parameters():
+        noise = torch.randn(parameter.shape, generator=generator)
+        parameter.add_(0.02 * noise.to(parameter.device))
+
+
+def compile_layers(network: torch.nn.Module, device: torch.device) -> None:
+    """Has torch compile what each `FromTo` does, for the one shape that recorded updates have. Its
+    tables are made before: the compiler would make them anew each time."""
+    for name, module in (
+        ("_cell_tables", expansion),
+        ("_leaving", expansion),
+        ("_tables", features),
+        ("_events", features),
+    ):
+        setattr(module, name, always(getattr(module, name)(device)))
+    torch._dynamo.reset()  # it compiles a function a few times, and no more
+    for part in network.modules():
+        if isinstance(part, FromTo):
             for name in ("_inputs", "_embed", "logits", "value"):
-                setattr(module, name, torch.compile(getattr(module, name), dynamic=False))
+                setattr(part, name, torch.compile(getattr(part, name), dynamic=False))
+
+
+def always(table: Any) -> Callable[[torch.device], Any]:
+    return lambda device: table
 
 
 @torch.no_grad()
