@@ -10,6 +10,7 @@ in them. A row that fails says so, and the next one begins.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import itertools
 import json
@@ -65,7 +66,7 @@ class Slices:
     game: str
     slices: dict[str, list[int]]
     slots: dict[str, list[int]]
-    chunks: list[int]
+    chunk: int
     profiled: Sequence[str] = ()
     compiled: Sequence[str] = ()
     ranked: Sequence[str] = ()
@@ -76,7 +77,7 @@ class Plan:
     """What is measured: the game, the side of the matrices, and by preset the slots of self-play,
     the states of a step and the chunks to try; seconds for each row. MMD from `slices`. Of the net
     `whole` a step of so many games, and of the net `pipe` both commands at once, with steps of so
-    many games, for so many seconds."""
+    many slices, for so many seconds."""
 
     game: str
     matrix: int
@@ -96,17 +97,17 @@ PLANS = {
         slots={"tiny": [4096], "small": [4096], "paper": [2048]},
         states={"small": 100_000, "paper": 20_000, "tiny": 100_000},
         chunks={"small": [8192], "paper": [4096], "tiny": [32768]},
-        seconds=3,
+        seconds=2,
         slices=Slices(
             game="classic",
             slices={"fromto:64x4+mirrored": [512, 1024], "fromto:256x4+mirrored": [512]},
             slots={"fromto:64x4+mirrored": [2048, 8192], "fromto:256x4+mirrored": [2048]},
-            chunks=[16384, 8192],
+            chunk=16384,
             profiled=["fromto:64x4+mirrored", "fromto:256x4+mirrored"],
             compiled=["fromto:64x4+mirrored", "fromto:256x4+mirrored"],
             ranked=["fromto:64x4+mirrored"],
         ),
-        pipe=("small", 64, 20),
+        pipe=("fromto:64x4+mirrored", 512, 20),
     ),
     "tiny": Plan(
         game="mini",
@@ -115,9 +116,9 @@ PLANS = {
         states={"plain": 200},
         chunks={"plain": [100]},
         seconds=0.1,
-        slices=Slices("mini", {"fromto+mirrored": [8]}, {}, [100]),
+        slices=Slices("mini", {"fromto+mirrored": [8]}, {}, 100),
         whole=("plain", 8),
-        pipe=("plain", 4, 3),
+        pipe=("fromto+mirrored", 4, 3),
     ),
     "cpu": Plan(
         game="barrage",
@@ -141,7 +142,8 @@ class TooLate(Exception):
 class Bench:
     def __init__(self, size: str, device: str, limit: float) -> None:
         plan = PLANS[size]
-        self.size, self.plan, self.device = size, plan, torch.device(device)
+        self.size, self.plan = size, plan
+        self.device = torch.device("cuda:0" if device == "cuda" else device)
         self.start, self.limit = time.perf_counter(), limit
         self.game, self.sliced = Game(plan.game), Game(plan.slices.game)
         # A CPU without matrix units for it is many times slower in bfloat16.
@@ -293,6 +295,7 @@ class Bench:
         learner = self.learner(self.sliced, net, "mmd", options, kind)
         learner.update(batch)
         self.wait()
+        self.stages(learner, batch)
         cuda = self.device.type == "cuda"
         with profile(activities=[ProfilerActivity.CUDA if cuda else ProfilerActivity.CPU]) as seen:
             learner.update(batch)
@@ -305,6 +308,27 @@ class Bench:
         self.note(f"{net}, {number} slices, chunk {chunk}: {count} kernels, {total:.2f} ms")
         for one in kernels[:25]:
             self.note(f"  {getattr(one, column) / 1e3:8.3f} ms {one.count:5} {one.key[:100]}")
+
+    def stages(self, learner: Optimizer, batch: StepBatch) -> None:
+        """How long the parts of an update take, each waited for."""
+        spent: dict[str, float] = {}
+
+        def timed(name: str, work: Callable[..., Any], *given: Any) -> Any:
+            self.wait()
+            start = time.perf_counter()
+            found = work(*given)
+            self.wait()
+            spent[name] = spent.get(name, 0) + time.perf_counter() - start
+            return found
+
+        parts = [(learner, n) for n in ("_forward", "_loss", "_backward", "_optimizer_step")]
+        parts += [(learner.algorithm, "targets"), (learner.algorithm, "after_step")]
+        with contextlib.ExitStack() as stack:
+            for its, name in parts:
+                work = partial(timed, name, getattr(its, name))
+                stack.enter_context(patch.object(its, name, work))
+            timed("whole", learner.update, batch)
+        self.note(", ".join(f"{name} {1e3 * took:.1f} ms" for name, took in spent.items()))
 
     def compare(self, net: str, number: int, chunk: int) -> None:
         """How far the gradient of a recorded update is from the other's."""
@@ -324,15 +348,16 @@ class Bench:
 
     def both(self, net: str, batch: int, seconds: float) -> None:
         """`selfplay | train`, from the second half of the steps that they come to."""
-        states = random_batch(self.game, self.plan.states[net], 0)
-        policy, value, forward = self.flops_of(self.game, net, states)
+        policy, _, forward = self.flops_of(self.sliced, net, random_slices(self.sliced, batch))
         there = ["--device", self.device.type, "--precision", self.precision]
         ahead = 16 * batch  # and a quarter of it the slots
         with tempfile.TemporaryDirectory() as folder:
             run = pathlib.Path(folder, "run")
-            play = ["selfplay", "--game", self.game.name, "--policy", run, "--follow", *there]
+            play = ["selfplay", "--game", self.sliced.name, "--policy", run, "--follow", *there]
             play += ["--threads", str(self.threads), "--max-ahead", str(ahead)]
+            play += ["--slice", str(SLICE)]
             learn = ["train", "-", "--out", run, "--net", net, "--batch", str(batch), *there]
+            learn += ["--algorithm", "mmd", "--advantage-filter", str(FILTER)]
             with (
                 subprocess.Popen([*command(play[0]), *play[1:], "-q"], stdout=subprocess.PIPE) as a,
                 subprocess.Popen([*command(learn[0]), *learn[1:], "-q"], stdin=a.stdout) as b,
@@ -354,11 +379,10 @@ class Bench:
         took = late[-1]["time"] - late[0]["time"]
         rate = sum(line["states"] for line in late[1:]) / took
         waited = sum(line["seconds"]["wait"] for line in late[1:]) / took
-        what = (
-            f"{batch} games a step, at most {ahead} ahead; {len(lines)} steps, {waited:.0%} waiting"
-        )
-        flop = 3 * forward + value + 2 * policy
-        network = build(net, self.game, 1)
+        what = f"{batch} slices a step, at most {ahead} ahead; "
+        what += f"{len(lines)} steps, {waited:.0%} waiting"
+        flop = forward * (1 + 2 * (1 - FILTER)) + policy
+        network = build(net, self.sliced, 1)
         self.add("both, through a pipe", net, network, flop, rate, what, elsewhere=True)
 
     # ---- ranks ----
@@ -441,30 +465,25 @@ class Bench:
         its = plan.slices
         for net in its.ranked:
             yield f"one rank, {net}", partial(self.one_rank, net, its.slices[net][-1])
-        for net in its.compiled:
-            for share in (FILTER, 0):
-                number, chunk = its.slices[net][-1], its.chunks[0]
-                work = partial(self.learn_slices, net, number, chunk, share, compiled=True)
-                yield f"compiled, {net}", work
         if plan.pipe:
             yield f"pipe, {plan.pipe[0]}", partial(self.both, *plan.pipe)
+        for share in (FILTER, 0):
+            for net in its.compiled:
+                number, chunk = its.slices[net][-1], its.chunk
+                work = partial(self.learn_slices, net, number, chunk, share, compiled=True)
+                yield f"compiled, {net}", work
 
     def rows_of_slices(self) -> Iterator[tuple[str, Callable[[], object]]]:
         its = self.plan.slices
         for net, numbers in its.slices.items():
-            for number in numbers:
-                yield f"mmd, {net}", partial(self.learn_slices, net, number)
-            for chunk in its.chunks:
-                work = partial(self.learn_slices, net, numbers[-1], chunk)
-                yield f"mmd, recorded, {net}", work
-            for chunk in (0, its.chunks[0]):
-                work = partial(self.learn_slices, net, numbers[-1], chunk, 0)
-                yield f"mmd, no filter, {net}", work
-            if net in its.profiled:
-                for chunk in (0, its.chunks[0]):
-                    yield f"profile, {net}", partial(self.profile, net, numbers[-1], chunk)
-            for chunk in its.chunks[:1]:
-                yield f"recorded beside not, {net}", partial(self.compare, net, numbers[0], chunk)
+            steps = [(n, chunk, FILTER) for n in numbers for chunk in (0, its.chunk)]
+            steps += [(numbers[-1], chunk, 0) for chunk in (0, its.chunk)]
+            for number, chunk, share in steps:
+                work = partial(self.learn_slices, net, number, chunk, share)
+                yield f"mmd, {net}", work
+            for chunk in (0, its.chunk) if net in its.profiled else ():
+                yield f"profile, {net}", partial(self.profile, net, numbers[-1], chunk)
+            yield f"compare, {net}", partial(self.compare, net, numbers[0], its.chunk)
             for slots in its.slots.get(net, ()):
                 yield f"self-play, {net}", partial(self.play_sliced, net, slots)
         for number in sorted({n for numbers in its.slices.values() for n in numbers}):
@@ -631,7 +650,7 @@ def main() -> None:
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--size", choices=sorted(PLANS), default="full")
     parser.add_argument(
-        "--limit", type=float, default=240, help="seconds after which no row begins"
+        "--limit", type=float, default=225, help="seconds after which no row begins"
     )
     parser.add_argument(RANKED, nargs=2, metavar=("NET", "SLICES"), help="one rank's row")
     given = parser.parse_args()

@@ -7,7 +7,7 @@
 # A row that fails says so on stderr, and the next one begins. No row goes on after LIMIT seconds,
 # or for more than a quarter of them.
 #
-#   bench/gpu.sh                    everything, in 240 seconds beside the engine's build
+#   bench/gpu.sh                    everything, in 225 seconds beside what is built and loaded
 #   SIZE=cpu DEVICE=cpu bench/gpu.sh     on one core, with smaller networks, in two minutes
 #   SIZE=tiny DEVICE=cpu bench/gpu.sh    whether it works, in seconds
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
@@ -22,4 +22,4 @@ if [ -n "${WHEELS:-}" ]; then
 fi
 export PYTHONPATH="$site:$root${PYTHONPATH:+:$PYTHONPATH}"
 "$python" -c 'import stratkit.engine' 2>/dev/null || "$python" setup.py -q build_ext --inplace >&2
-"$python" bench/gpu.py --device "${DEVICE:-cuda}" --size "${SIZE:-full}" --limit "${LIMIT:-240}"
+"$python" bench/gpu.py --device "${DEVICE:-cuda}" --size "${SIZE:-full}" --limit "${LIMIT:-225}"
