@@ -30,6 +30,7 @@ from unittest.mock import patch
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+import picked
 from captured_updates import CapturedOptimizer
 from stratkit.engine import Game
 from stratkit.learn.algorithm_kinds import open_algorithm
@@ -231,6 +232,7 @@ class Bench:
         share: float = FILTER,
         compiled: bool = False,
         ranks: Ranks = ALONE,
+        before: bool = False,
     ) -> float:
         """MMD from slices. `chunk`: of recorded updates; 0: as the product does it."""
         batch = random_slices(self.sliced, number)
@@ -245,7 +247,9 @@ class Bench:
         how = ", recorded" * bool(chunk) + ", compiled" * compiled
         what = f"mmd, {number} slices{how}" + ", no filter" * (share == 0)
         note = f"{batch.states} states a step" + f", chunk {chunk}" * bool(chunk)
-        return self.steps(what, net, learner, batch, flop, note)
+        with patch.object(FromTo, "logits", picked.logits if before else FromTo.logits):
+            what += ", rows picked as before" * before
+            return self.steps(what, net, learner, batch, flop, note)
 
     def learner(
         self,
@@ -453,8 +457,14 @@ class Bench:
 
     def rows(self) -> Iterator[tuple[str, Callable[[], object]]]:
         """What is measured, in its order: first what was never measured."""
+        plan, its = self.plan, self.plan.slices
+        compiled = [
+            partial(self.learn_slices, net, its.slices[net][-1], its.chunk, share, compiled=True)
+            for share in (FILTER, 0)
+            for net in its.compiled
+        ]
         yield from self.rows_of_slices()
-        plan = self.plan
+        yield from (("compiled", work) for work in compiled[:1])
         for net, chunks in plan.chunks.items():
             for chunk in chunks:
                 yield f"learner, {net}", partial(self.learn, net, plan.states[net], 0, chunk)
@@ -462,16 +472,11 @@ class Bench:
                 yield f"self-play, {net}", partial(self.play_whole, net, slots)
             if plan.whole and plan.whole[0] == net:
                 yield f"whole, {net}", partial(self.learn, net, 0, plan.whole[1], max(chunks))
-        its = plan.slices
         for net in its.ranked:
             yield f"one rank, {net}", partial(self.one_rank, net, its.slices[net][-1])
         if plan.pipe:
             yield f"pipe, {plan.pipe[0]}", partial(self.both, *plan.pipe)
-        for share in (FILTER, 0):
-            for net in its.compiled:
-                number, chunk = its.slices[net][-1], its.chunk
-                work = partial(self.learn_slices, net, number, chunk, share, compiled=True)
-                yield f"compiled, {net}", work
+        yield from (("compiled", work) for work in compiled[1:])
 
     def rows_of_slices(self) -> Iterator[tuple[str, Callable[[], object]]]:
         its = self.plan.slices
@@ -481,6 +486,9 @@ class Bench:
             for number, chunk, share in steps:
                 work = partial(self.learn_slices, net, number, chunk, share)
                 yield f"mmd, {net}", work
+            for chunk in (0, its.chunk) if net in its.profiled[:1] else ():
+                work = partial(self.learn_slices, net, numbers[-1], chunk, before=True)
+                yield f"before, {net}", work
             for chunk in (0, its.chunk) if net in its.profiled else ():
                 yield f"profile, {net}", partial(self.profile, net, numbers[-1], chunk)
             yield f"compare, {net}", partial(self.compare, net, numbers[0], its.chunk)
