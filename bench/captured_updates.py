@@ -92,7 +92,7 @@ class CapturedOptimizer(Optimizer):
             try:
                 self._graphs[key] = Captured(compute, *inputs)
             except RuntimeError as error:
-                first = str(error).splitlines()[0]
-                print(f"bench: {name}: goes on unrecorded: {first}", file=sys.stderr, flush=True)
+                reason = " ".join(str(error).split())[:300]
+                print(f"bench: {name}: goes on unrecorded: {reason}", file=sys.stderr, flush=True)
                 self._graphs[key] = compute
         return self._graphs[key](*inputs)

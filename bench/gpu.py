@@ -30,7 +30,6 @@ from unittest.mock import patch
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-import picked
 from captured_updates import CapturedOptimizer
 from stratkit.engine import Game
 from stratkit.learn.algorithm_kinds import open_algorithm
@@ -136,8 +135,8 @@ PLANS = {
 }  # fmt: skip
 
 
-class TooLate(Exception):
-    """A row takes longer than it may."""
+class TooLate(BaseException):
+    """A row takes longer than it may. No library takes it for an error of its own."""
 
 
 class Bench:
@@ -232,7 +231,6 @@ class Bench:
         share: float = FILTER,
         compiled: bool = False,
         ranks: Ranks = ALONE,
-        before: bool = False,
     ) -> float:
         """MMD from slices. `chunk`: of recorded updates; 0: as the product does it."""
         batch = random_slices(self.sliced, number)
@@ -247,9 +245,7 @@ class Bench:
         how = ", recorded" * bool(chunk) + ", compiled" * compiled
         what = f"mmd, {number} slices{how}" + ", no filter" * (share == 0)
         note = f"{batch.states} states a step" + f", chunk {chunk}" * bool(chunk)
-        with patch.object(FromTo, "logits", picked.logits if before else FromTo.logits):
-            what += ", rows picked as before" * before
-            return self.steps(what, net, learner, batch, flop, note)
+        return self.steps(what, net, learner, batch, flop, note)
 
     def learner(
         self,
@@ -362,6 +358,7 @@ class Bench:
             play += ["--slice", str(SLICE)]
             learn = ["train", "-", "--out", run, "--net", net, "--batch", str(batch), *there]
             learn += ["--algorithm", "mmd", "--advantage-filter", str(FILTER)]
+            learn += ["--lr", "3e-4", "--rho", "1.5"]  # the default rate is a small network's
             with (
                 subprocess.Popen([*command(play[0]), *play[1:], "-q"], stdout=subprocess.PIPE) as a,
                 subprocess.Popen([*command(learn[0]), *learn[1:], "-q"], stdin=a.stdout) as b,
@@ -486,9 +483,6 @@ class Bench:
             for number, chunk, share in steps:
                 work = partial(self.learn_slices, net, number, chunk, share)
                 yield f"mmd, {net}", work
-            for chunk in (0, its.chunk) if net in its.profiled[:1] else ():
-                work = partial(self.learn_slices, net, numbers[-1], chunk, before=True)
-                yield f"before, {net}", work
             for chunk in (0, its.chunk) if net in its.profiled else ():
                 yield f"profile, {net}", partial(self.profile, net, numbers[-1], chunk)
             yield f"compare, {net}", partial(self.compare, net, numbers[0], its.chunk)
@@ -519,8 +513,8 @@ class Bench:
             signal.setitimer(signal.ITIMER_REAL, min(left, self.limit / 4))
             try:
                 work()
-            except Exception as error:
-                reason = (str(error).splitlines() or [""])[0]
+            except (Exception, TooLate) as error:
+                reason = " ".join(str(error).split())
                 self.note(f"{name}: failed: {type(error).__name__}: {reason[:300]}")
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -667,7 +661,9 @@ def main() -> None:
     if given.ranked:
         net, number = given.ranked
         bench.peak = bench.matrix_rate()
-        bench.learn_slices(net, int(number), ranks=_Group(60, bench.device))
+        ranks = _Group(60, bench.device)
+        bench.learn_slices(net, int(number), ranks=ranks)
+        ranks.close()
     else:
         bench.run()
 
