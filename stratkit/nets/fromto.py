@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn, relu_
-from torch.nn.functional import relu
+from torch.nn.functional import one_hot, relu
 
 from stratkit.engine import distinct_views
 from stratkit.engine.observation import (
@@ -32,7 +32,7 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.network import MoveNetwork, last_layer, mask_indices, on_cpu, value_layer
+from stratkit.nets.network import MoveNetwork, last_layer, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock, through, through_without_graph
 from stratkit.nets.threads import ROWS, shares, side_by_side
 from stratkit.nets.whole_moves import Moves
@@ -201,9 +201,12 @@ class FromTo(MoveNetwork):
         which are a tenth."""
         squares, part = embedding.squares, inputs.part
         chosen = self.context(_at(squares, inputs.position, inputs.square))
+        if not on_cpu(legal):
+            everywhere = self._logits_everywhere(squares, inputs, chosen)
+            return everywhere.masked_fill(~legal.bool(), -torch.inf)
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], chosen, none)
-        view, square = mask_indices(legal)
+        view, square = legal.nonzero(as_tuple=True)
         action = view * legal.shape[1] + square
         met = inputs.outcomes.flatten(0, 1).index_select(0, action)
         met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
@@ -217,8 +220,23 @@ class FromTo(MoveNetwork):
         scores = scores + self.deploy[inputs.to_place[view], square] * (part[view] == DEPLOY)
         nowhere = scores.new_full((legal.numel(),), -torch.inf)
         logits: Tensor = nowhere.scatter(0, action, scores).view(legal.shape)
-        # What is illegal has been looked at where the host does not wait.
-        return logits if on_cpu(legal) else logits.masked_fill(~legal.bool(), -torch.inf)
+        return logits
+
+    def _logits_everywhere(self, squares: Tensor, inputs: FromToInputs, chosen: Tensor) -> Tensor:
+        """The same on all squares, [n, A], where each view has a position of its own. Nothing is
+        picked by rows: on a GPU the gradient of a row that many pick comes one after the other."""
+        part = inputs.part[:, None]
+        none = torch.where(part == DEPLOY, self.part.weight[1], self.part.weight[0])
+        context = torch.where(part == TARGET, chosen, none)
+        met = torch.cat([inputs.outcomes, (inputs.outcomes[:, :, :2] > CERTAIN).float()], 2)
+        hidden = self.square(squares) + context[:, None] + self.outcome(met)
+        types = torch.arange(len(self.deploy), device=squares.device)
+        placed = (inputs.to_place[:, None] == types) & (part == DEPLOY)
+        with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
+            of_parts = one_hot(inputs.part, 3).float()
+            scores = (self.policy(relu(hidden).float()) * of_parts[:, None]).sum(2)
+            logits: Tensor = scores + met @ self.met + placed.float() @ self.deploy
+        return logits
 
     def move_logits(self, embedding: FromToEmbedding, inputs: FromToInputs, moves: Moves) -> Tensor:
         """As of `MoveNetwork`."""
