@@ -1,6 +1,6 @@
 """Starts commands without the seconds that it takes to import torch.
 
-    python -P forked.py                    the server: has the libraries, and nothing of stratkit
+    python -P forked.py                    the server: has the libraries, and stratkit's modules
     python -I -S forked.py SOCKET M ...    runs main() of module M in a process forked by the server
 
 M may be a script instead, by a name that ends in .py.
@@ -19,6 +19,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import resource
 import runpy
 import select
@@ -150,6 +151,16 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
+def import_rooms() -> None:
+    """All modules of stratkit but commands that start at once, and what is for other libraries."""
+    import stratkit
+
+    for _, name, _ in pkgutil.walk_packages(stratkit.__path__, "stratkit."):
+        if not name.endswith(".__main__") and not name.startswith("stratkit.adapters"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+
 def freeze() -> None:
     """Leaves the libraries' objects alone in every process: to collect garbage, or to finalize at
     the end what is torch's, is to copy most of the server's memory."""
@@ -166,16 +177,17 @@ if __name__ == "__main__":
     import shutil
     import tempfile
 
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):  # whoever needs it will say so
             importlib.import_module(name)
+    import_rooms()
     folder = tempfile.mkdtemp()
     if sys.dont_write_bytecode:  # then every start would compile all modules again
         sys.dont_write_bytecode, sys.pycache_prefix = False, folder
     freeze()
     order = serve(folder)
     become(order)
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:
         if order["module"].endswith(".py"):
             runpy.run_path(order["module"], run_name="__main__")
