@@ -1,9 +1,12 @@
 """Starts commands without the seconds that it takes to import torch.
 
-    python -P forked.py                    the server: has the libraries, and nothing of stratkit
+    python -P forked.py                    the server: has the libraries, and stratkit's modules
     python -I -S forked.py SOCKET M ...    runs main() of module M in a process forked by the server
 
 M may be a script instead, by a name that ends in .py.
+
+A command that starts others finds a `python` by which they are forked too, beside the socket; who
+has that on the PATH has scripts forked.
 
 The server prints the path of its socket and ends when its stdin does. The socket's folder is the
 server's own: copies of whoever started it come and go (multiprocessing), and none may delete it.
@@ -19,6 +22,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import resource
 import runpy
 import select
@@ -28,6 +32,7 @@ import sys
 import threading
 import weakref
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = (
     "cffi",
     "click",
@@ -40,6 +45,23 @@ LIBRARIES = (
     "tqdm",
     "zstandard",
 )
+
+
+# Takes the place of Python; other words than a script's or a command's are Python's own.
+PYTHON = """#!/bin/sh
+forked() {{ exec {python} -I -S {script} {socket} "$@"; }}
+case $1 in
+*.py) forked "$@" ;;
+-P)
+    module=${{3##* from }}
+    if [ "$module" != "$3" ] && [ "$4" = {root} ]; then
+        shift 4
+        forked "${{module%% import *}}" "$@"
+    fi
+    ;;
+esac
+exec {python} "$@"
+"""
 
 
 def connect(path: str, module: str, arguments: list[str], **more: object) -> socket.socket:
@@ -128,8 +150,9 @@ def end(pidfd: int, process: int, client: socket.socket) -> None:
         client.send(str(status).encode())
 
 
-def become(order: dict) -> None:
-    """Makes this process what the order says."""
+def become(order: dict, python: str) -> None:
+    """Makes this process what the order says; what it starts by this `python` is forked too."""
+    sys.executable = python
     os.environ.clear()
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
@@ -150,6 +173,27 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
+def write_python(folder: str) -> str:
+    """The file that takes the place of Python; its path."""
+    names = {"python": sys.executable, "script": os.path.abspath(__file__), "root": ROOT}
+    names["socket"] = os.path.join(folder, "server")
+    path = os.path.join(folder, "python")
+    with open(path, "w") as script:
+        script.write(PYTHON.format(**{name: shlex.quote(it) for name, it in names.items()}))
+    os.chmod(path, 0o755)
+    return path
+
+
+def import_rooms() -> None:
+    """All modules of stratkit but commands that start at once, and what is for other libraries."""
+    import stratkit
+
+    for _, name, _ in pkgutil.walk_packages(stratkit.__path__, "stratkit."):
+        if not name.endswith(".__main__") and not name.startswith("stratkit.adapters"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+
 def freeze() -> None:
     """Leaves the libraries' objects alone in every process: to collect garbage, or to finalize at
     the end what is torch's, is to copy most of the server's memory."""
@@ -163,21 +207,25 @@ if __name__ == "__main__":
     if sys.argv[2:]:
         sys.exit(ask(sys.argv[1], sys.argv[2], sys.argv[3:]))
 
+    import shlex
     import shutil
     import tempfile
 
+    sys.path.insert(0, ROOT)
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):  # whoever needs it will say so
             importlib.import_module(name)
+    import_rooms()
     folder = tempfile.mkdtemp()
     if sys.dont_write_bytecode:  # then every start would compile all modules again
         sys.dont_write_bytecode, sys.pycache_prefix = False, folder
     freeze()
+    python = write_python(folder)
     order = serve(folder)
-    become(order)
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    become(order, python)
     try:
         if order["module"].endswith(".py"):
+            sys.path.insert(0, os.path.dirname(os.path.abspath(order["module"])))
             runpy.run_path(order["module"], run_name="__main__")
             leave(0)
         importlib.import_module(order["module"]).main()

@@ -111,13 +111,20 @@ def server() -> str:
 
 
 def forked_commands(folder: pathlib.Path) -> str:
-    """All commands by way of the server, in a folder that is made; for the PATH."""
+    """All commands by way of the server, in a folder that is made; for the PATH. A `python` there
+    has scripts forked too."""
     folder.mkdir()
     for name in COMMANDS:
         script = folder / name
         script.write_text(f'#!/bin/sh\nexec {shlex.join(forked_line(name))} "$@"\n')
         script.chmod(0o755)
+    (folder / "python").symlink_to(forked_python())
     return str(folder)
+
+
+def forked_python() -> str:
+    """What stands for Python where commands and scripts shall come by way of the server."""
+    return str(pathlib.Path(server()).with_name("python"))
 
 
 def run(

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +13,7 @@ from running import ROOT, forked_commands
 from stratkit.storage.checkpoints import load_network
 
 PLAY = "--slots 4 --slice 32"
-SMALL = ["GAMES=2", f"PLAY={PLAY}", f"POOLED={PLAY}", f"PYTHON={sys.executable}"]
+SMALL = ["GAMES=2", f"PLAY={PLAY}", f"POOLED={PLAY}", "PYTHON=python"]
 
 
 @pytest.mark.slow

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-import shlex
 import subprocess
-import sys
 
 import pytest
 
@@ -50,9 +48,6 @@ def blocks(kind: str, page: pathlib.Path) -> list[str]:
 def test_every_block_runs(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
     scripts = blocks("sh run", page)
     path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
-    python = tmp_path / "bin/python"
-    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
-    python.chmod(0o755)
     folders = {"EXAMPLES": str(ROOT / "examples"), "FORMATS": str(ROOT / "formats")}
     outputs = []
     for script in scripts:

@@ -25,6 +25,11 @@ TARGETS = (
     "adjudicate",
 )
 
+OUT = ROOT / "build/fuzz/quick"  # built without optimizations, which takes half the time
+
+# Statistics, and other boards on the same paths: `make sanitize` has them too.
+AGAIN = "as_likely or same_views_again and (ultimate or duel or blocked)"
+
 FAULTY_TARGET = """
 #include "input.h"
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -71,7 +76,8 @@ def _sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
     ],
 )
 def test_the_engine_under_a_sanitizer(kind: str, files: list[str]) -> None:
-    done = execute(".ci/sanitize", kind, *(f"tests/engine/test_{name}.py" for name in files))
+    paths = (f"tests/engine/test_{name}.py" for name in files)
+    done = execute(".ci/sanitize", kind, *paths, "-k", f"not ({AGAIN})")
     if done.returncode == 77:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr
@@ -91,7 +97,7 @@ def test_a_compiler_without_sanitizers_is_told_of(tmp_path: pathlib.Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_second_of_fuzzing(target: str) -> None:
-    settings = (f"PYTHON={sys.executable}", f"CC={CC}", "FUZZ_SECONDS=1")
+    settings = (f"PYTHON={sys.executable}", f"CC={CC}", "FUZZ_SECONDS=1", f"OUT={OUT}", "LEVEL=-O0")
     done = execute("make", "-s", "-C", "cengine/fuzz", f"{target}.fuzz", *settings)
     assert done.returncode == 0, done.stdout + done.stderr
     match = re.search(r"(\d+) files, (\d+) mutations, (\d+) places reached", done.stdout)

@@ -22,7 +22,7 @@ def asked(shell: str, words: str, last: str) -> list[str]:
 def completing(name: str, what: str, **environment: str) -> Done:
     variable = f"_{name}_COMPLETE".upper().replace("-", "_")
     # Loading numpy would take longer than a person waits for a Tab.
-    done = run(name, **environment, **{variable: what}, PYTHONPROFILEIMPORTTIME="1")
+    done = run(name, fresh=True, **environment, **{variable: what}, PYTHONPROFILEIMPORTTIME="1")
     times = done.err.splitlines()
     loaded = {line.rpartition("|")[2].strip() for line in times if line.startswith("import time:")}
     assert not loaded & {"numpy", "torch", "cffi", "zstandard", "msgspec", "matplotlib", "tqdm"}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from learn.games import episodes, write
-from running import PATIENCE, command_line, run
+from running import PATIENCE, command_line, forked_line, forked_python, run
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.learn.run import Request, train
@@ -63,6 +63,12 @@ def nicest() -> int:
 
 def games_of(path: pathlib.Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()[1:]]
+
+
+@pytest.fixture
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matches that the tests' own process begins are forked, too."""
+    monkeypatch.setattr("sys.executable", forked_python())
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +124,7 @@ def test_a_value_network_plays_by_search(tmp_path: pathlib.Path) -> None:
     assert run(*play, "-n", 400, "-o", tmp_path / "a.pbs").status == 0
     examples = (tmp_path / "a.pbs").read_bytes()
     learn = ("--algorithm", "rebel", "--net", "pbs:8", "--batch", 8, "--seed", 1)
-    command = command_line("train", "-", "--out", out, *learn, "--eval", "random:2")
+    command = forked_line("train", "-", "--out", out, *learn, "--eval", "random:2")
     learner = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     assert learner.stdin
     learner.stdin.write(examples[: len(examples) * 2 // 3])
@@ -145,6 +151,7 @@ def test_a_belief_network_plays_nobody(tmp_path: pathlib.Path) -> None:
     assert (done.status, done.err) == (2, f"{said}\n")
 
 
+@pytest.mark.usefixtures("_forked")
 def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     warned: list[str] = []
     game = Game("nano", {"max_plies": 40})  # the rules of the run, which are not the usual ones
@@ -173,6 +180,7 @@ def test_a_match_that_was_stopped_goes_on(a_run: pathlib.Path) -> None:
     assert warned == []
 
 
+@pytest.mark.usefixtures("_forked")
 def test_what_fails_is_told_and_learning_goes_on(
     a_run: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -190,6 +198,7 @@ def test_what_fails_is_told_and_learning_goes_on(
     assert len(warned) == 1
 
 
+@pytest.mark.usefixtures("_forked")
 def test_a_checkpoint_that_is_deleted_while_its_match_begins(
     a_run: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

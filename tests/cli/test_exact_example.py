@@ -22,7 +22,7 @@ def make(folder: pathlib.Path, *words: str) -> str:
     commands = folder / "bin"
     found = commands if commands.exists() else forked_commands(commands)
     environment["PATH"] = f"{found}:{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
-    line = ["make", "-s", "-f", FOLDER / "Makefile", "RUNS=runs", f"PYTHON={sys.executable}"]
+    line = ["make", "-s", "-f", FOLDER / "Makefile", "RUNS=runs", "PYTHON=python"]
     line += ["MARKS=30 60", "NET=mlp:8", "BATCH=8", "batch-mmd=8", "NICE=0"]
     done = subprocess.run(
         [*line, *words], cwd=folder, env=environment, check=True, capture_output=True, text=True

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from running import PATIENCE, ROOT, Done, command_line, here, run
+from running import PATIENCE, ROOT, Done, command_line, forked_line, here, run
 from solve.test_exploit import save_run
 from stratkit.solve.curve import LearnedReport, Mark, Measurement
 from stratkit.solve.options import LearnOptions
+from stratkit.solve.processes import Child
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_metadata
 
 EXACT = 0.45833333  # of uniform in Kuhn poker
@@ -117,7 +119,17 @@ def test_cpu_seconds_are_those_of_all_commands(learned: Learned) -> None:
     assert report["cpu_seconds"] == pytest.approx(total, abs=0.01)
     learning = [one["cpu_seconds"] for one in report["marks"][0]["exploiters"]]
     (waits,) = [json.loads((folder / "seed-1/metrics.jsonl").read_text().splitlines()[-1])]
-    assert min(learning) > 0.5 and sum(learning) < total and waits["step"] == STEPS
+    assert min(learning) > 0 and sum(learning) < total and waits["step"] == STEPS
+
+
+def test_a_commands_seconds_are_its_own() -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    child = Child("curves", "--version")
+    assert child.poll(block=True) == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert child.seconds == pytest.approx(used, abs=1e-4) and used > 0.01  # Python's start
+    child.close()
 
 
 # --- a stop in the middle -------------------------------------------------------------------------
@@ -147,7 +159,8 @@ def test_a_stop_leaves_no_process_and_the_same_command_goes_on(
     folder, seeds = tmp_path / "exploiters", [1, 2] if number == signal.SIGTERM else [1]
     words = ("kuhn", "uniform", "--out", folder, "-n", 2, "--seeds", len(seeds))
     metrics = [folder / f"seed-{seed}/metrics.jsonl" for seed in seeds]
-    asked = command_line("exploit", *words, "--learn", 100_000, "--jobs", 2)
+    line = command_line if number == signal.SIGKILL else forked_line
+    asked = line("exploit", *words, "--learn", 100_000, "--jobs", 2)
     with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         until(lambda: all(path.exists() and path.stat().st_size for path in metrics), "no step")
         process.send_signal(number)
