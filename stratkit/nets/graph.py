@@ -110,7 +110,7 @@ class GraphNet(Network):
         self._add_critic(channels, moment)
 
     def _add_critic(self, channels: int, moment: int) -> None:
-        """What is the value's alone. `moment`: how many features are of no province."""
+        """The layers behind those of the policy. `moment`: how many features are of no province."""
         self.critic: nn.Module = nn.Sequential(
             nn.Linear(channels + moment + HIDDEN, HIDDEN), nn.ReLU(), value_layer(HIDDEN)
         )
