@@ -167,7 +167,8 @@ def open_places(
         yield Places([terminal])
         return
     screen = Screen(terminal, _write, sys.stdout.isatty())
-    yield Places([SharedFront(printable(one.name), screen) for one in contestants])
+    seated = [one for person in people for one in contestants if one.player is person]
+    yield Places([SharedFront(printable(one.name), screen) for one in seated])
 
 
 @contextlib.contextmanager
@@ -189,7 +190,7 @@ def _pages(
     games = games if named else -(-games // seats) * seats
     names = [printable(contestant.name) for contestant in contestants]
     about = {"of": options.game, "games": games, "people": len(people), "players": names}
-    matches = []
+    matches: list[dict[str, Any]] = []
     for person in people:
         me = next(at for at, one in enumerate(contestants) if one.player is person)
         others = [at for at in range(len(names)) if at != me]
@@ -208,7 +209,7 @@ def _pages(
         )
     boards = kit_class(options.game).notation is Notation.LOG
     watched = boards and (len(people) > 1 or options.host is not None)
-    pages = Pages(names, matches, about if watched else None, _write)
+    pages = Pages([match["me"] for match in matches], matches, about if watched else None, _write)
     pages.open(options.port or 0, options.host)
     failed = True
     try:

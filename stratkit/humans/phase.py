@@ -29,6 +29,7 @@ from stratkit.games.diplomacy.orders import (
     unit_text,
 )
 from stratkit.games.diplomacy.svg import picture
+from stratkit.games.diplomacy.text_map import text_map
 from stratkit.games.diplomacy.told import standing
 
 
@@ -76,6 +77,11 @@ class Phase:
     def picture(self) -> str:
         """The map with the orders given so far, SVG."""
         return picture(self.map, self.position, orders_array(self.map, self.orders.items()))
+
+    @property
+    def drawn(self) -> str:
+        """The map in characters."""
+        return text_map(self.map, self.position)
 
     @property
     def texts(self) -> list[str]:

@@ -110,7 +110,7 @@ class Terminal(FrontEnd):
             for name, lines in phase.past[len(phase.past) - phase.new :]:
                 self.write("".join(f"{line}\n" for line in (f"{name}:", *lines)))
             self.tell(f"game {phase.game + 1}: you play {phase.power}, {phase.name}: {phase.asks}")
-            self.write("".join(f"{line}\n" for line in phase.standing))
+            self.write(phase.drawn + "".join(f"{line}\n" for line in phase.standing))
             self.tell("send sends the orders, help tells the words")
         self.tell(f"ordered: {'; '.join(phase.texts) or 'nothing'}")
         if phase.missing or not phase.texts:

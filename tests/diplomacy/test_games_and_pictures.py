@@ -18,6 +18,7 @@ from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError
 from stratkit.games.diplomacy.games import ENDED, actions_of, game_json, phases
 from stratkit.games.diplomacy.svg import layout, picture
+from stratkit.games.diplomacy.text_map import text_map
 
 TINY = Game("diplomacy:tiny")
 
@@ -42,6 +43,19 @@ def test_games_come_back_as_they_were(name: str) -> None:
         assert [p["name"] for p in data["phases"]][-1] == ENDED
         years = {p["name"][:5] for p in data["phases"][:-1]}
         assert "S1901" in years and all(p["state"]["units"] for p in data["phases"])
+
+
+@pytest.mark.parametrize("name", ["standard", "pure", "tiny"])
+def test_a_map_of_characters_has_every_province_once(name: str) -> None:
+    map_ = map_of(Game(f"diplomacy:{name}"))
+    *lines, key = text_map(map_, map_.start()).splitlines()
+    words = " ".join(lines).replace("*", " ").split()
+    assert [words.count(place) for place in map_.locations[: map_.provinces]] == [
+        1
+    ] * map_.provinces
+    units = int((map_.start()["unit"] > 0).sum())
+    assert sum(len(word) == 2 and word[1] in "AF" for word in words) == units
+    assert "dislodged" in key and max(map(len, lines)) <= 110
 
 
 def test_a_torn_phase_is_left_out_and_the_first_one_reads_as_people_write() -> None:

@@ -238,6 +238,11 @@ def test_a_match_with_names_at_powers_is_left_resumed_and_a_page_of_maps(
     done = run("match", "--resume", "-o", games, stdin=b"send\n" * 9)
     assert done.status == 0 and "the end of game 1:" in done.out, done.err
     assert "game 1: you " in done.err and "human: 1 game, score of a seat" in done.err
+    people = ("name=ann,human", "name=bob,human", "heuristic", "--game", "diplomacy", "-n", 1)
+    seats = ("--seats", "FRANCE=ann,ENGLAND=bob,others=heuristic", "--seed", 1)
+    done = run("match", *people, *seats, "-o", tmp_path / "p.jsonl", stdin=b"\nsend\n\nsave\n")
+    assert done.status == 0 and "hand over to ann" in done.out, done.err
+    assert "bob, ENGLAND S1901M> " in done.out and "ann, FRANCE S1901M> " in done.out
     assert run("fenfs", "replay", games, "-o", page).status == 0
     text = page.read_text()
     assert '"name":"S1901M"' in text and "the end" in text and "http-equiv" in text

@@ -6,6 +6,7 @@ games.py          whole games as JSON
 saved.py          the JSON of other programs
 told.py           phases in words: orders, and what came of them
 svg.py            pictures
+text_map.py       a map of characters
 maps_page.py      a game as a page of maps
 scored_orders.py  rules of thumb that weigh whole orders
 heuristic.py      of these: the nearest centres
