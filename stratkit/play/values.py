@@ -22,7 +22,7 @@ from stratkit.storage.examples import VERSION, WITH_POLICIES, ExampleHeader, Exa
 from stratkit.storage.streams import check_reader
 
 GAMES = 256  # played at a time
-DEPTH = 2  # of their subgames
+DEPTH = 2  # of their subgames, where nothing else says it
 POLL = 0.005  # seconds between two looks at the learner
 
 
@@ -52,7 +52,7 @@ class ValueSelfplay:
         self.tree = open_tree(self.game, str(self.search_options.search))
         games = options.slots or GAMES
         search = search_of(self.search_options)
-        if search.depth is None:
+        if search.depth is None and self.search_options.states is None:
             search = replace(search, depth=DEPTH)
         self.generator = Generator(self.tree, search, games, options.seed)
         self.leaves: Leaves = ExactLeaves()

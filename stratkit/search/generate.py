@@ -17,7 +17,7 @@ from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.search.leaves import inside, rows_of
-from stratkit.search.safe import PBSSearch, begun
+from stratkit.search.safe import Depths, PBSSearch, begun
 from stratkit.search.subgame import Leaves, SubgameSolver
 
 EXPLORE = 0.25
@@ -62,9 +62,8 @@ class Generator:
     def __init__(
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
     ) -> None:
-        assert search.depth is not None
         self.tree, self.search, self.seed, self.explore = tree, search, seed, explore
-        self.depth = search.depth
+        self._depths = Depths(tree, search)
         self.round = self.ended = 0  # rounds, and games that have ended
         self._start = tree.prior(tree.opening, 0), tree.prior(tree.opening, 1)
         self._games = np.arange(games)
@@ -73,20 +72,32 @@ class Generator:
 
     def examples(self, leaves: Leaves) -> Examples:
         """Solves a subgame of each game, two examples of each, and moves on."""
+        depths = self._depths.alone(self._roots)
+        parts = [
+            self._solve(np.flatnonzero(depths == depth), int(depth), leaves)
+            for depth in np.unique(depths)
+        ]
+        self._begin_again()
+        self.round += 1
+        rows, values = ([getattr(x, name) for x in parts] for name in ("rows", "values"))
+        return Examples(np.concatenate(rows), np.concatenate(values))
+
+    def _solve(self, some: Int64s, depth: int, leaves: Leaves) -> Examples:
+        """The same of some games, whose subgames have this depth."""
         tree, search = self.tree, self.search
-        roots, which = self._distinct_roots()
-        beliefs = self._beliefs[0][roots], self._beliefs[1][roots]
-        subgames = Subgames(tree, self._roots[roots], self.depth)
+        solved, which = self._distinct_roots(some)
+        beliefs = self._beliefs[0][solved], self._beliefs[1][solved]
+        subgames = Subgames(tree, self._roots[solved], depth)
         solver = begun(search, subgames, beliefs, leaves)
-        numbers = np.full(len(self._games), self.round, np.int32)
-        u = uniform(self.seed, self._games, numbers, Stream.STOP)
+        numbers = np.full(len(some), self.round, np.int32)
+        u = uniform(self.seed, self._games[some], numbers, Stream.STOP)
         stops = (u * search.updates).astype(np.int64)
         reached: list[_After] = []
         parts: list[Int32s] = []
         for update in range(search.updates):
-            games = np.flatnonzero(stops == update)
-            if len(games):
-                after, at = self._walk(solver, games, which[games])
+            now = np.flatnonzero(stops == update)
+            if len(now):
+                after, at = self._walk(solver, some[now], which[now])
                 reached.append(after)
                 parts.append(at)
             solver.step()
@@ -98,8 +109,6 @@ class Generator:
             self._roots[after.games] = after.nodes
             for player in (0, 1):
                 self._beliefs[player][after.games] = after.beliefs[player]
-        self._begin_again()
-        self.round += 1
         return examples
 
     def roots(self) -> tuple[Int32s, tuple[Float64s, Float64s]]:
@@ -108,14 +117,14 @@ class Generator:
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
 
-    def _distinct_roots(self) -> tuple[Int64s, Int64s]:
-        """Of which games the roots are solved, and of each game which of these is its own: all at
-        the opening share one."""
-        opening = self._roots == self.tree.opening
+    def _distinct_roots(self, some: Int64s) -> tuple[Int64s, Int64s]:
+        """Of which of some games the roots are solved, and of each game which of these is its own:
+        all at the opening share one."""
+        opening = self._roots[some] == self.tree.opening
         repeated = opening & (np.cumsum(opening) > 1)
         which = np.cumsum(~repeated) - 1
         which[repeated] = which[opening][:1]
-        return np.flatnonzero(~repeated), which
+        return some[~repeated], which
 
     def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> tuple[_After, Int32s]:
         """Where some games go on, of the subgames `which`, which is decided now, and the parts of

@@ -69,6 +69,12 @@ class Depths:
             self._known[node] = self._found(np.array([node], np.int32))
         return self._known[node]
 
+    def alone(self, nodes: Int32s) -> Int64s:
+        """The depth of each node, int64 [n]."""
+        if self.search.depth is not None:
+            return np.full(len(nodes), self.search.depth)
+        return np.array([self.of(node)[0] for node in nodes.tolist()], np.int64)
+
     def together(
         self, nodes: Int32s, beliefs: tuple[Float64s, Float64s]
     ) -> Iterator[tuple[int, Int64s]]:

@@ -16,7 +16,7 @@ from stratkit.learn.rebel import ReBeL
 from stratkit.nets.pbs import build_pbs
 from stratkit.search.generate import Generator
 from stratkit.search.leaves import NetworkLeaves, rows_of
-from stratkit.search.safe import PBSSearch, play_through
+from stratkit.search.safe import Depths, PBSSearch, play_through
 from stratkit.search.subgame import CFRD, nothing
 from stratkit.solve.exploitability import evaluate
 
@@ -131,6 +131,25 @@ def test_examples_of_policies_are_what_search_plays_where_games_go() -> None:
     known = ~np.isnan(plays[2:])
     assert known.sum(2).tolist() == [[n] * 3 for n in known[:, 0].sum(1).tolist()]
     assert 1 < len(plays) - 2 <= 7 and np.nansum(plays[2:], 2) == pytest.approx(1)
+
+
+def test_games_at_several_depths_are_solved_apart() -> None:
+    """As many nodes as allowed: from the opening of 1x4 to depth 2, from later roots to the end,
+    whose values are those of whole games."""
+    public, search = pair_of("liars_dice:1x4").public, PBSSearch(updates=256, depth=None, nodes=100)
+    generator = Generator(public, search, 12, seed=1)
+    first = generator.examples(nothing)
+    nodes, beliefs = generator.roots()
+    assert len(first) == 2 and len(nodes) > 6
+    depths = Depths(public, search)
+    assert {depths.of(node)[0] for node in nodes.tolist()} == {0, 2}
+    found = generator.examples(nothing)
+    short = np.array([depths.of(node)[0] == 0 for node in nodes.tolist()])
+    solver = CFRD(Subgames(public, nodes[short], 0), (beliefs[0][short], beliefs[1][short]))
+    solver.solve(256)
+    expected = np.concatenate([solver.values(player) for player in (0, 1)])
+    of_ends = found.values[: 2 * short.sum()]  # depth 0 comes first
+    assert of_ends == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def test_a_policy_head_says_the_policy_of_subgames() -> None:

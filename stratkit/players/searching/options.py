@@ -102,6 +102,13 @@ class SearchOptions:
         "stop a search after so long; games are then not reproducible",
         needs=SAMPLED,
     )
+    states: int | None = option(
+        None,
+        whole(1, 1_000_000),
+        "public states of a subgame, which say its depth where depth= does not (default: 2048 in "
+        "play; in self-play depth=2)",
+        needs=PBS,
+    )
     iterations: int = option(
         1024,
         whole(2, 1_000_000, even=True),

@@ -216,7 +216,7 @@ def search_of(options: SearchOptions) -> PBSSearch:
     assert options.search is not None
     safe = options.mode == "safe"
     found = PBSSearch(options.search, options.iterations, options.depth, safe)
-    return replace(found, warm=options.warm)
+    return replace(found, warm=options.warm, nodes=options.states or found.nodes)
 
 
 def open_exact(game: Game, options: SearchOptions, seed: int) -> PBSPlayer:
