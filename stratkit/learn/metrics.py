@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -118,22 +119,26 @@ def as_line(metrics: Mapping[str, Any]) -> bytes:
 def open_metrics(path: Path, step: int) -> BinaryIO:
     """The file, without lines of steps that the checkpoint does not know of. If it is a link, or
     has other names, a file of its own takes its place: those stay as they are."""
-    text = b""
+    keep = 0
     with contextlib.suppress(FileNotFoundError), open_regular(path) as stream:
-        text = stream.read()
-    keep = _known(text, step, os.fspath(path))
+        keep = _known(stream, step, os.fspath(path))
     if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
-        with atomic_file(path, overwrite=True, follow=False) as new:
-            new.write(text[:keep])
+        with (
+            atomic_file(path, overwrite=True, follow=False) as new,
+            contextlib.suppress(FileNotFoundError),  # a link to nothing
+            open_regular(path) as old,
+        ):
+            shutil.copyfileobj(old, new)
     appended = open(path, "ab", buffering=0)  # noqa: SIM115 (closed by the run)
     appended.truncate(keep)
     return appended
 
 
-def _known(text: bytes, step: int, file: str) -> int:
-    """The bytes of the lines up to that of `step`. `InputError`: something else is there."""
+def _known(lines: BinaryIO, step: int, file: str) -> int:
+    """The bytes of the lines up to that of `step`. `InputError`: something else is there. One line
+    is in memory at a time: a long run has gigabytes of them."""
     keep = 0
-    for number, line in enumerate(text.splitlines(keepends=True), 1):
+    for number, line in enumerate(lines, 1):
         if not line.endswith(b"\n"):
             break
         value = schema.parse_object(line) or {}
