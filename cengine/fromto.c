@@ -117,7 +117,7 @@ sk_positions *sk_positions_open(const sk_fromto *net, int32_t most)
     p->features = malloc((size_t)net->squares * FEATURES * sizeof(float));
     p->outcomes = malloc((size_t)net->squares * OUTCOMES * sizeof(float));
     p->seen = malloc((size_t)net->bytes);
-    int done = sk_residual_open(&p->plan, net->height, net->width, net->channels, net->lanes);
+    int done = sk_residual_open(&p->plan, net->height, net->width, net->channels, net->lanes, 1);
     if (done && p->table && p->keys && p->squares && p->boards && p->features && p->outcomes
         && p->seen)
         return p;

@@ -27,6 +27,13 @@ enum { FREQUENCIES = 16 };
 typedef void convolution(const residual_plan *p, const float *x, const float *u, const float *bias,
                          const float *skip, float *y);
 
+/* Of its outputs' gradients `y` to those of its inputs `x`, by `turned` weights: skip is added, and
+ * where `mask` (NULL: none) is not above 0 they are 0. Adds to the gradients of weights `u` and
+ * biases. */
+typedef void gradients(const residual_plan *p, const float *x, const float *y, const float *turned,
+                       const float *skip, const float *mask, float *to, float *u, float *biases);
+typedef void masks(const residual_plan *p, const float *mask, float *y);
+
 #ifdef VECTORS
 #define WHOLE   __attribute__((target("avx512f,fma"))) static
 #define KERNEL  __attribute__((target("avx512f,fma"), always_inline)) static inline
@@ -41,37 +48,41 @@ typedef void convolution(const residual_plan *p, const float *x, const float *u,
 #define SUB     _mm512_sub_ps
 #define MAX     _mm512_max_ps
 #define FMA     _mm512_fmadd_ps
+#define WHERE(mask, x) \
+    _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(mask, _mm512_setzero_ps(), _CMP_GT_OQ), x)
 #include "residual_lanes.h"
 
-#define WHOLE   __attribute__((target("avx2,fma"))) static
-#define KERNEL  __attribute__((target("avx2,fma"), always_inline)) static inline
-#define NAME(x) x##_8
-#define LANES   8
-#define ROWS    5
-#define vector  __m256
-#define LOAD    _mm256_loadu_ps
-#define STORE   _mm256_storeu_ps
-#define SET     _mm256_set1_ps
-#define ADD     _mm256_add_ps
-#define SUB     _mm256_sub_ps
-#define MAX     _mm256_max_ps
-#define FMA     _mm256_fmadd_ps
+#define WHOLE          __attribute__((target("avx2,fma"))) static
+#define KERNEL         __attribute__((target("avx2,fma"), always_inline)) static inline
+#define NAME(x)        x##_8
+#define LANES          8
+#define ROWS           5
+#define vector         __m256
+#define LOAD           _mm256_loadu_ps
+#define STORE          _mm256_storeu_ps
+#define SET            _mm256_set1_ps
+#define ADD            _mm256_add_ps
+#define SUB            _mm256_sub_ps
+#define MAX            _mm256_max_ps
+#define FMA            _mm256_fmadd_ps
+#define WHERE(mask, x) _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ))
 #include "residual_lanes.h"
 #endif
 
-#define WHOLE        static
-#define KERNEL       static inline
-#define NAME(x)      x##_1
-#define LANES        1
-#define ROWS         5
-#define vector       float
-#define LOAD(at)     (*(at))
-#define STORE(at, x) (*(at) = (x))
-#define SET(x)       (x)
-#define ADD(x, y)    ((x) + (y))
-#define SUB(x, y)    ((x) - (y))
-#define MAX(x, y)    ((x) > (y) ? (x) : (y))
-#define FMA(x, y, z) ((x) * (y) + (z))
+#define WHOLE          static
+#define KERNEL         static inline
+#define NAME(x)        x##_1
+#define LANES          1
+#define ROWS           5
+#define vector         float
+#define LOAD(at)       (*(at))
+#define STORE(at, x)   (*(at) = (x))
+#define SET(x)         (x)
+#define ADD(x, y)      ((x) + (y))
+#define SUB(x, y)      ((x) - (y))
+#define MAX(x, y)      ((x) > (y) ? (x) : (y))
+#define FMA(x, y, z)   ((x) * (y) + (z))
+#define WHERE(mask, x) ((mask) > 0.0f ? (x) : 0.0f)
 #include "residual_lanes.h"
 
 int32_t sk_residual_lanes(void)
@@ -96,6 +107,22 @@ static convolution *of_lanes(int32_t lanes)
     return convolution_1;
 }
 
+static gradients *gradients_of(int32_t lanes, masks **mask)
+{
+#ifdef VECTORS
+    if (lanes == 16) {
+        *mask = masked_16;
+        return gradient_16;
+    }
+    if (lanes == 8) {
+        *mask = masked_8;
+        return gradient_8;
+    }
+#endif
+    *mask = masked_1;
+    return gradient_1;
+}
+
 static float *aligned(size_t floats)
 {
     float *out = aligned_alloc(64, (floats * sizeof *out + 63) / 64 * 64);
@@ -104,22 +131,59 @@ static float *aligned(size_t floats)
     return out;
 }
 
-int sk_residual_open(residual_plan *p, int height, int width, int channels, int lanes)
+/* How many rows of a matrix are multiplied at a time. */
+static int rows_of(int lanes) { return lanes == 16 ? 13 : 5; }
+
+static int with_room(int tiles, int lanes)
 {
-    int down = (height + 1) / 2, rows = lanes == 16 ? 13 : 5;
+    int rows = rows_of(lanes);
+    return (tiles + rows - 1) / rows * rows;
+}
+
+int sk_residual_open(residual_plan *p, int height, int width, int channels, int lanes, int boards)
+{
+    int down = (height + 1) / 2, across = (width + 1) / 2, tiles = boards * down * across;
     assert(lanes > 0 && lanes <= sk_residual_lanes() && channels % lanes == 0);
     *p = (residual_plan){.height = height, .width = width, .channels = channels, .lanes = lanes};
-    p->across = (width + 1) / 2;
-    p->stride = 2 * p->across + 2;
-    p->tiles = down * p->across;
-    p->room = (p->tiles + rows - 1) / rows * rows;
-    size_t board = (size_t)((2 * down + 2) * p->stride * channels);
-    size_t tiles = (size_t)(FREQUENCIES * p->room * channels);
-    p->a = aligned(board);
-    p->b = aligned(board);
-    p->v = aligned(tiles);
-    p->m = aligned(tiles);
-    return p->a && p->b && p->v && p->m;
+    p->boards = boards;
+    p->stride = 2 * across + 2;
+    p->area = (2 * down + 2) * p->stride * channels;
+    p->tiles = tiles;
+    p->room = with_room(tiles, lanes);
+    size_t frequencies = (size_t)(FREQUENCIES * p->room * channels);
+    p->a = aligned((size_t)(boards * p->area));
+    p->b = aligned((size_t)(boards * p->area));
+    p->v = aligned(frequencies);
+    p->m = aligned(frequencies);
+    p->tile = malloc((size_t)tiles * sizeof *p->tile);
+    for (int t = 0; p->tile && t < tiles; t++) {
+        int rank = t / across % down * 2, file = t % across * 2;
+        p->tile[t].at = t / across / down * p->area + (rank * p->stride + file) * channels;
+        p->tile[t].ranks = rank + 1 < height ? 2 : 1;
+        p->tile[t].files = file + 1 < width ? 2 : 1;
+    }
+    return p->a && p->b && p->v && p->m && p->tile;
+}
+
+/* The same plan for fewer boards. */
+static residual_plan of_boards(const residual_plan *p, int64_t boards)
+{
+    residual_plan out = *p;
+    if (boards < p->boards) {
+        out.tiles = p->tiles / p->boards * (int)boards;
+        out.boards = (int)boards;
+        out.room = with_room(out.tiles, p->lanes);
+    }
+    return out;
+}
+
+/* How many boards leave few rows of a matrix empty. */
+static int together(int height, int width, int lanes)
+{
+    int tiles = (height + 1) / 2 * ((width + 1) / 2), boards = 1;
+    while (boards < 8 && 12 * (with_room(boards * tiles, lanes) - boards * tiles) > boards * tiles)
+        boards++;
+    return boards;
 }
 
 void sk_residual_close(residual_plan *p)
@@ -128,38 +192,118 @@ void sk_residual_close(residual_plan *p)
     free(p->b);
     free(p->v);
     free(p->m);
+    free(p->tile);
 }
 
-static void copy_board(const residual_plan *p, float *board, float *bare, int out)
+/* Bare boards from or to those with a border. */
+static void copy_boards(const residual_plan *p, float *boards, float *bare, int out)
 {
-    size_t bytes = (size_t)(p->width * p->channels) * sizeof *board;
-    for (int rank = 0; rank < p->height; rank++, bare += p->width * p->channels) {
-        float *row = board + ((rank + 1) * p->stride + 1) * p->channels;
-        memcpy(out ? bare : row, out ? row : bare, bytes);
-    }
+    size_t bytes = (size_t)(p->width * p->channels) * sizeof *boards;
+    for (int i = 0; i < p->boards; i++, boards += p->area)
+        for (int rank = 0; rank < p->height; rank++, bare += p->width * p->channels) {
+            float *row = boards + ((rank + 1) * p->stride + 1) * p->channels;
+            memcpy(out ? bare : row, out ? row : bare, bytes);
+        }
 }
 
-void sk_residual_run(const residual_plan *p, float *board, const float *weights,
+static size_t floats_of(const residual_plan *p)
+{
+    return (size_t)(p->height * p->width * p->channels);
+}
+
+void sk_residual_run(const residual_plan *p, float *boards, const float *weights,
                      const float *biases, int32_t blocks)
 {
     convolution *convolve = of_lanes(p->lanes);
     size_t size = (size_t)(FREQUENCIES * p->channels * p->channels);
-    copy_board(p, p->a, board, 0);
+    copy_boards(p, p->a, boards, 0);
     for (int k = 0; k < 2 * blocks; k += 2) {
         const float *u = weights + (size_t)k * size, *bias = biases + k * p->channels;
         convolve(p, p->a, u, bias, NULL, p->b);
         convolve(p, p->b, u + size, bias + p->channels, p->a, p->a);
     }
-    copy_board(p, p->a, board, 1);
+    copy_boards(p, p->a, boards, 1);
 }
 
 int32_t sk_residual(int32_t height, int32_t width, int32_t channels, int32_t lanes, float *boards,
                     int64_t n, const float *weights, const float *biases, int32_t blocks)
 {
     residual_plan p;
-    int done = sk_residual_open(&p, height, width, channels, lanes);
-    for (int64_t i = 0; done && i < n; i++, boards += height * width * channels)
-        sk_residual_run(&p, boards, weights, biases, blocks);
+    int done = sk_residual_open(&p, height, width, channels, lanes, together(height, width, lanes));
+    for (int64_t i = 0; done && i < n; i += p.boards) {
+        residual_plan some = of_boards(&p, n - i);
+        sk_residual_run(&some, boards + (size_t)i * floats_of(&p), weights, biases, blocks);
+    }
+    sk_residual_close(&p);
+    return done;
+}
+
+int32_t sk_residual_keep(int32_t height, int32_t width, int32_t channels, int32_t lanes,
+                         float *boards, int64_t n, const float *weights, const float *biases,
+                         int32_t blocks)
+{
+    residual_plan p;
+    int done = sk_residual_open(&p, height, width, channels, lanes, together(height, width, lanes));
+    convolution *convolve = of_lanes(lanes);
+    size_t board = floats_of(&p), size = (size_t)(FREQUENCIES * channels * channels);
+    for (int64_t i = 0; done && i < n; i += p.boards) {
+        residual_plan some = of_boards(&p, n - i);
+        float *kept = boards + (size_t)i * board;
+        copy_boards(&some, p.a, kept, 0);
+        for (int k = 0; k < 2 * blocks; k++) {
+            const float *u = weights + (size_t)k * size, *bias = biases + k * channels;
+            if (k % 2)
+                convolve(&some, p.b, u, bias, p.a, p.a);
+            else
+                convolve(&some, p.a, u, bias, NULL, p.b);
+            copy_boards(&some, k % 2 ? p.a : p.b, kept += (size_t)n * board, 1);
+        }
+    }
+    sk_residual_close(&p);
+    return done;
+}
+
+/* What `sk_residual_gradient` does with as many boards as `p` is for. What is kept of one
+ * convolution and the next is so many floats `apart`. */
+static void boards_gradient(const residual_plan *p, float *input, float *kept, size_t apart,
+                            const float *turned, int32_t blocks, float *boards, float *weights,
+                            float *biases)
+{
+    masks *mask;
+    gradients *of = gradients_of(p->lanes, &mask);
+    size_t size = (size_t)(FREQUENCIES * p->channels * p->channels);
+    kept += 2 * (size_t)blocks * apart;
+    copy_boards(p, input, kept, 0);
+    copy_boards(p, p->a, boards, 0);
+    mask(p, input, p->a);
+    for (int k = 2 * blocks - 1; k >= 0; k--) {
+        float *u = weights + (size_t)k * size, *bias = biases + k * p->channels;
+        const float *back = turned + (size_t)k * size;
+        copy_boards(p, input, kept -= apart, 0);
+        if (k % 2)
+            of(p, input, p->a, back, NULL, input, p->b, u, bias);
+        else
+            of(p, input, p->b, back, p->a, k ? input : NULL, p->a, u, bias);
+    }
+    copy_boards(p, p->a, boards, 1);
+}
+
+int32_t sk_residual_gradient(int32_t height, int32_t width, int32_t channels, int32_t lanes,
+                             float *kept, int64_t n, const float *turned, int32_t blocks,
+                             float *boards, float *weights, float *biases)
+{
+    residual_plan p;
+    int done = sk_residual_open(&p, height, width, channels, lanes, together(height, width, lanes));
+    size_t board = floats_of(&p);
+    float *input = aligned((size_t)(p.boards * p.area));
+    done = done && input;
+    for (int64_t i = 0; done && i < n; i += p.boards) {
+        residual_plan some = of_boards(&p, n - i);
+        float *own = kept + (size_t)i * board, *of_outputs = boards + (size_t)i * board;
+        boards_gradient(&some, input, own, (size_t)n * board, turned, blocks, of_outputs, weights,
+                        biases);
+    }
+    free(input);
     sk_residual_close(&p);
     return done;
 }

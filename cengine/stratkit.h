@@ -65,6 +65,18 @@ int32_t sk_residual_lanes(void);
 int32_t sk_residual(int32_t height, int32_t width, int32_t channels, int32_t lanes, float *boards,
                     int64_t n, const float *weights, const float *biases, int32_t blocks);
 
+/* The same of boards [2 blocks + 1][n], of which the first n are given: what each convolution reads
+ * is kept for the gradient, and the outputs. */
+int32_t sk_residual_keep(int32_t height, int32_t width, int32_t channels, int32_t lanes,
+                         float *boards, int64_t n, const float *weights, const float *biases,
+                         int32_t blocks);
+/* From what was `kept`, which stays, and the gradients of n boards of outputs to those of the
+ * inputs, in place. `turned`: weights of the filters turned by half a turn, [in] and [out]
+ * exchanged. Adds to the gradients of weights [2 blocks][16][in][out] and biases. */
+int32_t sk_residual_gradient(int32_t height, int32_t width, int32_t channels, int32_t lanes,
+                             float *kept, int64_t n, const float *turned, int32_t blocks,
+                             float *boards, float *weights, float *biases);
+
 /* A network `fromto` for boards of so many squares, at most 100, with lanes as of sk_residual. If
  * it `mirrors`, it sees an own flag always on the right. Its weights [sk_fromto_floats] are copied:
  * layer by layer in the order of fromto.c's struct, each [inputs][outputs]. NULL: no memory. */

@@ -240,6 +240,18 @@ CALLS: dict[str, Callable[[], Any]] = {
         "biases": zeros("float32", 2, 8),
         "lanes": 1,
     },
+    "residual_keep": lambda: {
+        "boards": zeros("float32", 2, 4, 4, 8),
+        "weights": zeros("float32", 2, 16, 8, 8),
+        "biases": zeros("float32", 2, 8),
+        "lanes": 1,
+    },
+    "residual_gradient": lambda: {
+        "kept": zeros("float32", 3, 2, 4, 4, 8),
+        "filters": zeros("float32", 2, 8, 8, 3, 3),
+        "gradients": zeros("float32", 2, 4, 4, 8),
+        "lanes": 1,
+    },
     "fromto_floats": lambda: {"shape": game_of().shape, "channels": 8, "blocks": 1},
     "WholeFromTo.__init__": lambda: (WholeFromTo, whole_arguments()),
     "WholeFromTo.evaluate": lambda: (

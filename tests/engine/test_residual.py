@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from torch.nn.functional import conv2d
 
 from stratkit.engine import residual as module
-from stratkit.engine.residual import residual, residual_lanes, residual_weights
+from stratkit.engine.residual import (
+    residual,
+    residual_gradient,
+    residual_keep,
+    residual_lanes,
+    residual_weights,
+)
 
 
 def convolved(x: np.ndarray, filters: np.ndarray, bias: np.ndarray) -> np.ndarray:
@@ -51,6 +59,33 @@ def test_they_are_those_of_the_definition(shape: tuple[int, int], channels: int)
         found = boards.copy()
         residual(found, residual_weights(filters), biases, lanes)
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("channels", [3, 8, 16])
+@pytest.mark.parametrize("shape", [(10, 10), (6, 6), (3, 7)])
+def test_gradients_are_those_of_the_definition(shape: tuple[int, int], channels: int) -> None:
+    """Of 11 boards, some of which are computed together, and of each alone."""
+    boards, filters, biases = drawn(shape, channels, n=11)
+    upon = np.random.default_rng(1).standard_normal(boards.shape).astype(np.float32)
+    leaves = [torch.from_numpy(x).double().requires_grad_() for x in (boards, filters, biases)]
+    x = leaves[0].permute(0, 3, 1, 2)
+    for k in range(0, len(filters), 2):
+        first = conv2d(x, leaves[1][k], leaves[2][k], padding=1).relu()
+        x = (x + conv2d(first, leaves[1][k + 1], leaves[2][k + 1], padding=1)).relu()
+    wanted = torch.autograd.grad(x, leaves, torch.from_numpy(upon).double().permute(0, 3, 1, 2))
+    for lanes in (lanes for lanes in (1, 8, 16) if lanes <= residual_lanes(channels)):
+        kept, gradients = (
+            residual_keep(boards, residual_weights(filters), biases, lanes),
+            upon.copy(),
+        )
+        np.testing.assert_array_equal(kept[0], boards)
+        np.testing.assert_allclose(kept[-1], x.detach().permute(0, 2, 3, 1), rtol=1e-5, atol=1e-5)
+        found = gradients, *residual_gradient(kept, filters, gradients, lanes)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+        alone = upon[9:10].copy()
+        residual_gradient(kept[:, 9:10].copy(), filters, alone, lanes)
+        np.testing.assert_array_equal(alone[0], gradients[9])
 
 
 def test_a_board_does_not_depend_on_those_beside_it() -> None:
