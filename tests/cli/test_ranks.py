@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from learn.games import episodes, write
-from running import PATIENCE, ROOT, forked_line, run
+from running import PATIENCE, forked_commands, forked_line, run
 from stratkit.errors import InputError
 from stratkit.learn.run import METRICS, Request, train
 from stratkit.storage.checkpoints import checkpoint_path, list_checkpoints, load_checkpoint
@@ -72,11 +72,9 @@ def test_two_ranks_are_as_one(tmp_path: pathlib.Path) -> None:
     """With both halves of the batch, of unequal lengths; and resumed, bit for bit."""
     folder, out = a_folder(tmp_path / "games", (0, 1)), tmp_path / "two"
     torchrun = ["torch.distributed.run", "--nproc-per-node", "2", "--no-python"]
-    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
-    command = [sys.executable, "-m", *torchrun, ROOT / "bin/train", folder, "--no-wait"]
+    command = f"{forked_commands(tmp_path / 'bin')}/train"
     started = subprocess.run(
-        [*command, "--out", out, *QUICK],
-        env={**os.environ, "PATH": path},
+        [sys.executable, "-m", *torchrun, command, folder, "--no-wait", "--out", out, *QUICK],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
