@@ -6,6 +6,7 @@ python tests/cost.py       runs all tests one after the other, and writes tests/
 from __future__ import annotations
 
 import collections
+import contextlib
 import os
 import pathlib
 import resource
@@ -29,10 +30,18 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
-def _used() -> float:
-    """CPU seconds of this process and of its children that have ended."""
+def used() -> float:
+    """CPU seconds of this process, of its children, and of theirs that have ended: those of
+    tests/forked.py are the commands."""
     both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, both))
+    ended = sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, both))
+    ticks = 0
+    for child in pathlib.Path("/proc/self/task").glob("*/children"):
+        for pid in child.read_text().split():
+            with contextlib.suppress(OSError):  # it has ended
+                stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+                ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+    return ended + ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Costs:
@@ -43,9 +52,9 @@ class Costs:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        before = _used()
+        before = used()
         result = yield
-        self.seconds[function_of(item.nodeid)].append(_used() - before)
+        self.seconds[function_of(item.nodeid)].append(used() - before)
         return result
 
     def dear(self) -> list[str]:

@@ -123,6 +123,9 @@ def serve(folder: str) -> dict:
             if listener in ready:
                 client, _ = listener.accept()
                 message, descriptors, _, _ = socket.recv_fds(client, 1 << 20, 3)
+                if not message:  # it was killed before it could say anything
+                    client.close()
+                    continue
                 process = os.fork()
                 if process == 0:
                     for number, descriptor in enumerate(descriptors):
@@ -132,7 +135,8 @@ def serve(folder: str) -> dict:
                     for descriptor in (*descriptors, *running):
                         os.close(descriptor)
                     return json.loads(message)
-                client.send(str(process).encode())
+                with contextlib.suppress(OSError):  # it has gone: that shows as its end
+                    client.send(str(process).encode())
                 for descriptor in descriptors:
                     os.close(descriptor)
                 running[os.pidfd_open(process)] = process, client
@@ -230,4 +234,6 @@ if __name__ == "__main__":
             leave(0)
         importlib.import_module(order["module"]).main()
     except SystemExit as left:
-        leave(left.code or 0)
+        if isinstance(left.code, str):
+            print(left.code, file=sys.stderr)
+        leave(1 if isinstance(left.code, str) else left.code or 0)

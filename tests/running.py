@@ -100,7 +100,10 @@ def learn(selfplay: Sequence[object], train: Sequence[object]) -> None:
 def server() -> str:
     """The socket of a server that lives as long as this process."""
     process = subprocess.Popen(
-        [sys.executable, "-P", FORKED], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-P", FORKED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},  # fewer pages to copy
     )
     assert process.stdin and process.stdout
     path = os.fsdecode(process.stdout.readline().rstrip(b"\n"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from cost import Costs, dear_tests, function_of
-from running import ROOT
+from cost import Costs, dear_tests, function_of, used
+from running import ROOT, run, server
 
 
 def test_the_list_names_tests_that_are_there() -> None:
@@ -17,6 +17,13 @@ def test_the_list_names_tests_that_are_there() -> None:
 
 def test_a_test_is_as_dear_as_its_cases_in_the_mean() -> None:
     costs = Costs()
-    for name, used in (("a::b[1]", 0.3), ("a::b[2]", 0.0), ("a::c", 0.05)):
-        costs.seconds[function_of(name)].append(used)
+    for name, seconds in (("a::b[1]", 0.3), ("a::b[2]", 0.0), ("a::c", 0.05)):
+        costs.seconds[function_of(name)].append(seconds)
     assert costs.dear() == ["a::b"]
+
+
+def test_what_commands_use_is_counted() -> None:
+    server()
+    before = used()
+    assert run("exploit", "kuhn", "cfr:20").status == 0
+    assert used() - before > 0.015  # most of it is the command's

@@ -15,10 +15,11 @@ import signal
 import subprocess
 import termios
 import time
+from collections.abc import Callable
 
 import pytest
 
-from running import PATIENCE, ROOT, Done, command_line, run
+from running import PATIENCE, ROOT, Done, command_line, forked_line, run
 from storage.stored import altered, save_network
 from stratkit.engine import Game
 
@@ -212,8 +213,10 @@ READERS: list[tuple[object, ...]] = [
 ]
 
 
-def in_shell(redirection: str, name: str, *arguments: object) -> Done:
-    words = command_line(name, *arguments)
+def in_shell(
+    redirection: str, name: str, *arguments: object, line: Callable[..., list[str]] = command_line
+) -> Done:
+    words = line(name, *arguments)
     done = subprocess.run(
         ["bash", "-c", f'"$@" {redirection}', "bash", *words],
         capture_output=True,
@@ -225,10 +228,10 @@ def in_shell(redirection: str, name: str, *arguments: object) -> Done:
 
 @pytest.mark.parametrize("call", WRITERS, ids=lambda call: call[0])
 def test_data_that_cannot_be_written(call: tuple[str, ...]) -> None:
-    full = in_shell(">/dev/full", *call).err.splitlines()
+    full = in_shell(">/dev/full", *call, line=forked_line).err.splitlines()
     assert f"{call[0]}: standard output: No space left on device" in full
     told(in_shell(">&-", *call), call[0], 1, "standard output: Bad file descriptor")
-    gone = in_shell("| true; exit ${PIPESTATUS[0]}", *call)
+    gone = in_shell("| true; exit ${PIPESTATUS[0]}", *call, line=forked_line)
     assert gone.status in (0, 141) and gone.err == ""  # 0: it was faster
 
 
