@@ -25,7 +25,7 @@ another  draws another one    mirror  exchanges left and right    swap A1 B3  ex
 FILE  offers the first setup of a file, FILE#NAME the one called so    save  leave, and go on later
 NAME  offers a favourite, as favourites=FILE,human has them    help  this
 Or the letters of a setup, its back rank first, from your left:"""
-HELP = """A move is written like A4 A5. Other words:
+HELP = """A move is written like A4A5, or A4 A5. Other words:
 ?  the five best moves of the other player's network for you, with its value    ? all  all of them
 moves  all legal moves    board  draws it again    resign    undo  takes back your last move
 draw  offers a draw, or accepts one    decline  declines it

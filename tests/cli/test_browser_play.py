@@ -181,7 +181,7 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
         noted = browser.evaluate(
             "[...document.querySelectorAll('#log .fight')].map(x => x.innerText)"
         )
-        fight = r"[A-F][1-6][A-F][1-6] (\d+|S)x(\d+|S|B|F)"
+        fight = r"[A-F][1-6][A-F][1-6] (\d+|S)[<=>](\d+|S|B|F)"
         assert all(re.fullmatch(fight, note) for note in noted)
         counts = browser.evaluate(
             "['lost-own', 'lost-enemy', 'hidden'].map(id => at(id).querySelectorAll('svg').length)"

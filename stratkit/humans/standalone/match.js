@@ -207,9 +207,10 @@ class Match {
         return `${mine} met ${theirs} on ${this.name(to)}: ${fallen}`;
     }
 
-    noted({from, to, piece, enemy}) {
-        const move = this.name(from) + this.name(to);
-        return enemy === null ? move : `${move} ${this.ranks[piece]}x${this.ranks[enemy]}`;
+    // As `ply_text` of Python writes it.
+    noted({side, from, to, piece, enemy, left}) {
+        const move = this.name(from) + this.name(to), sign = left ? "<>"[Number(left === (128 | 64 * side))] : "=";
+        return enemy === null ? move : `${move} ${this.ranks[piece]}${sign}${this.ranks[enemy]}`;
     }
 
     name(square) { return Board.FILES[square % this.width] + (Math.floor(square / this.width) + 1); }
@@ -227,13 +228,8 @@ class Match {
             cells => Array.from(cells, cell => this.letter(cell)));
         const changes = letters.slice(1).map((now, i) =>
             now.flatMap((letter, at) => letter === letters[i][at] ? [] : [at, letter]));
-        const texts = log.map(({from, to, before, left}) => {
-            const fought = before[to] & 128, sign = left ? "<>"[Number(left === (before[from] & 192))] : "=";
-            const ranks = [before[from], before[to]].map(cell => this.ranks[cell & 15]);
-            return `${this.name(from)}${fought ? "x" : "-"}${this.name(to)}${fought ? ` ${ranks.join(sign)}` : ""}`;
-        });
         const players = this.side ? [this.against, "you"] : ["you", this.against];
-        const shown = {width, height, title: result, players, result, texts, board: letters[0], changes,
+        const shown = {width, height, title: result, players, result, texts: log.map(ply => this.noted(ply)), board: letters[0], changes,
                        moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: [], go_on: ""};
         const data = JSON.stringify({ranks: this.letters.map(type => this.ranks[type]), games: [shown]});
         return this.template.replace(this.mark, () => data.replaceAll("<", "\\u003c"));

@@ -18,9 +18,8 @@ from stratkit.humans.human import read_setup
 from stratkit.humans.kind import HUMAN
 from stratkit.models.flat_weights import FlatNetwork, flat_network
 from stratkit.models.open_model import open_model
-from stratkit.notation.drawing import RANKS
 from stratkit.notation.replay_page import board_parts, in_script, unfilled_page
-from stratkit.notation.squares import LETTER_ORDER
+from stratkit.notation.squares import LETTER_ORDER, RANKS
 from stratkit.players.registry import NETWORK
 from stratkit.players.spec import Contestant, PlayerSpec
 from stratkit.players.testtime.options import PostProcessing
