@@ -162,12 +162,39 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
     assert whole and all(a.startswith((served.address, "data:,")) for a in whole)
 
 
+# Of a board, who stands where, and the ranks of red.
+STANDING = """(squares => squares.map(piece => piece === "lake" ? piece : piece &&
+    piece.side + (piece.side === "red" ? piece.text : "")))"""
+
+
+def look_back(browser: Browser, first: list[str | None]) -> None:
+    """Steps back to the first turn by keys, and on by the button; nothing can be played there."""
+    now, moves = (browser.evaluate(f"{what}") for what in ("shown()", "scene().log.length"))
+    last = browser.evaluate("scene().log.findLastIndex(ply => ply[3])")
+    for _ in range(moves):
+        browser.press("ArrowLeft", 37)
+    assert browser.evaluate(f"{STANDING}(shown())") == first
+    told = browser.evaluate("[at('now').textContent, asked(), at('earlier').disabled]")
+    assert told == [f"You look back: after move 0 of {moves}.", False, True]
+    browser.evaluate(f"at('log').children[{last}].click()")
+    fight = browser.evaluate(f"scene().log[{last}]")
+    browser.click("earlier")
+    met = [browser.evaluate(f"shown()[{square}]") for square in fight[1:3]]
+    assert re.split(" |[<=>]", fight[4])[1:] == [piece["text"] for piece in met]
+    assert "You look back" in browser.evaluate("at('now').textContent")
+    while not browser.evaluate("at('later').disabled"):
+        browser.click("later")
+    assert browser.evaluate("shown()") == now and browser.evaluate("asked()")
+
+
 def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) -> None:
     browser.screen(1280, 900, dark=True)
     with Served((*MINI, "-o", tmp_path / "g.jsonl")) as served:
         browser.visit(served.address)
         until(browser, "asked()")
         browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+        first = browser.evaluate(f"{STANDING}(scene().board)")
         for _ in range(20):
             until(browser, "asked() && scene().kind === 'turn'")
             if browser.evaluate("scene().log.some(ply => ply[3])"):
@@ -181,6 +208,7 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
         noted = browser.evaluate(
             "[...document.querySelectorAll('#log .fight')].map(x => x.innerText)"
         )
+        look_back(browser, first)
         fight = r"[A-F][1-6][A-F][1-6] (\d+|S)[<=>](\d+|S|B|F)"
         assert all(re.fullmatch(fight, note) for note in noted)
         counts = browser.evaluate(
