@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import UsageError, error_context, printable
-from stratkit.humans.words import Words
+from stratkit.humans.words import CLOCK, Words
 from stratkit.players.spec import CHOSEN
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
+    from stratkit.humans.live_clock import LiveClock
+    from stratkit.humans.live_page import LivePage
     from stratkit.humans.session import Ended, FrontEnd, Interactive
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
@@ -111,11 +113,12 @@ def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the people play, in their order. `again`: whether all of them want a rematch, after
-    which the match has so many games. `scores`: of the first of them, 1, .5 or 0 a game, by the
-    level of the opponent."""
+    """Where the people play, in their order, and the `pages` of those who have one. `again`:
+    whether all of them want a rematch, after which the match has so many games. `scores`: of the
+    first of them, 1, .5 or 0 a game, by the level of the opponent."""
 
     fronts: Sequence[FrontEnd] = ()
+    pages: Sequence[LivePage] = ()
     spectators: Spectators | None = None
     again: Callable[[int], bool] = lambda games: False
     scores: dict[int, list[float]] = field(default_factory=dict)
@@ -185,7 +188,7 @@ def _pages(
     pages.open(options.port or 0, options.host)
     failed = True
     try:
-        yield Places(pages.fronts, pages.spectators, pages.again)
+        yield Places(pages.fronts, pages.people, pages.spectators, pages.again)
         failed = False
     finally:
         pages.close(failed)
@@ -264,17 +267,44 @@ def _sit_down(
     ours = isinstance(other, Player)
     hints = [player.explain for player in players if isinstance(player, Explainer)]
     hint, draws = hints[0] if hints else None, DrawOffers() if ours else DeclinedOffers()
-    undoes = ours and alone
-    session = Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
+    undoes, clocks = ours and alone, _clocks(places, players, me, words)
+    session = Session(
+        places.fronts[0], words.said, words.say, hint, path, undoes, draws, me, clocks[me]
+    )
     if isinstance(other, ChosenLevel):
         choice = LevelChoice(other, session.front, words, game, places.scores)
         session = replace(session, begin=choice.begin)
     people[0].sit_down(session)
     for person in people[1:]:
-        person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me))
+        clock = clocks[1 - me]
+        person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me, clock=clock))
     if ours:
         answering = draws if alone else None
         players[1 - me] = ReplayedOpponent(other, words.played, words.play, path, answering, 1 - me)
+
+
+def _clocks(
+    places: Places, players: Sequence[Any], me: int, words: Words
+) -> tuple[LiveClock | None, LiveClock | None]:
+    """The clocks of both players, where they are people who have one, for their pages, too. `me` is
+    the first of the people."""
+    from stratkit.humans.human import HumanPlayer
+    from stratkit.humans.live_clock import LiveClock
+
+    def clock_of(at: int) -> LiveClock | None:
+        player = players[at]
+        if not isinstance(player, HumanPlayer) or player.clock is None:
+            return None
+        keep = lambda game, left: words.say(game, f"{CLOCK}{at} {left:.1f}")  # noqa: E731
+        return LiveClock(player.clock, words.clocks[at], keep)
+
+    one, two = clock_of(0), clock_of(1)
+    mine = (one, two) if me == 0 else (two, one)
+    for page, clocks in zip(places.pages, (mine, mine[::-1]), strict=False):
+        page.clocks = clocks
+    if places.spectators is not None:
+        places.spectators.clocks = one, two
+    return one, two
 
 
 def _end(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -32,8 +33,9 @@ from stratkit.errors import InputError, error_context, nearest
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.chooser import ChoosingPlayer
+from stratkit.humans.live_clock import LiveClock, minutes
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
-from stratkit.humans.session import AGREE, MISFIT, RESIGN, Saved, Session, Undone
+from stratkit.humans.session import AGREE, MISFIT, OUT_OF_TIME, RESIGN, Saved, Session, Undone
 from stratkit.humans.words import UNDO
 from stratkit.notation.setups import (
     file_and_name,
@@ -43,14 +45,16 @@ from stratkit.notation.setups import (
     setups_called,
 )
 from stratkit.notation.squares import move_text, parse_move, parse_square
+from stratkit.players.clock import Clock
 from stratkit.players.factory import check_board
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 from stratkit.setups.source import SetupSource
 
 SIDES = ("red", "blue")
-SETUP_PROMPT = "Your setup (return takes it; help)> "
+SETUP_PROMPT = "Your setup (return takes it; help)"
 DRAW, DECLINE = "draw", "decline"
+FELL = "out of time"  # kept as a word: the flag fell
 MOVE_WORDS = ("moves", "board", "help", "save", "resign", UNDO, DRAW, DECLINE)
 
 MAX_OFFERS = 1 << 20  # in a game before they come again
@@ -62,8 +66,8 @@ class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
     `setup`: as in a `.setups` file, or None: one of `offers`, or a uniformly random one, is
-    offered; `favourites` are others, by name. A person has chosen with probability 1. `sit_down`
-    comes before the first game.
+    offered; `favourites` are others, by name. `clock`: for its moves of a game. A person has chosen
+    with probability 1. `sit_down` comes before the first game.
     """
 
     session: Session
@@ -75,9 +79,10 @@ class HumanPlayer(Player):
         setup: Setup | None = None,
         offers: Callable[[int], Setup] | None = None,
         favourites: Mapping[str, Setup] = MappingProxyType({}),
+        clock: Clock | None = None,
     ) -> None:
         self.game, self.seed, self.setup = game, seed, setup
-        self.offers, self.favourites = offers, favourites
+        self.offers, self.favourites, self.clock = offers, favourites, clock
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
         self._observed: ObservedGame | None = None
@@ -95,11 +100,14 @@ class HumanPlayer(Player):
         self.session.draws.begin()
         for game, side in zip(games.tolist(), sides.tolist(), strict=True):
             self.session.begin(game, side)
+            if self.session.clock is not None:
+                self.session.clock.begin(game)
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
         mu = np.ones(len(views), np.float32)
-        return Decision(actions, mu, resigned=actions == RESIGN, agreed=actions == AGREE)
+        resigned, agreed, late = (actions == word for word in (RESIGN, AGREE, OUT_OF_TIME))
+        return Decision(actions, mu, resigned=resigned, agreed=agreed, out_of_time=late)
 
     def watch(self, views: Views) -> None:
         """`Watcher.watch`: turns at which the person has said before what is played now."""
@@ -241,9 +249,17 @@ class HumanPlayer(Player):
     # ---- play ----
 
     def _move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | int:
-        """What the person moves, as squares of the board, or `RESIGN` or `AGREE`."""
+        """What the person moves, as squares of the board, or `RESIGN`, `AGREE` or `OUT_OF_TIME`."""
+        clock = self.session.clock
+        with contextlib.nullcontext() if clock is None else clock.turn():
+            return self._said_move(turn, views, row)
+
+    def _said_move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | int:
         session, told = self.session, dataclasses.replace(turn, draw=self._draw())
-        for word in self._lines(told, f"{SIDES[turn.side]}> "):
+        for word in self._lines(told, SIDES[turn.side], session.clock):
+            if word == FELL and session.clock is not None:
+                self._keep(turn.game, word)
+                return OUT_OF_TIME
             if word.lower() == "resign":
                 self._keep(turn.game, word.lower())
                 return RESIGN
@@ -352,16 +368,26 @@ class HumanPlayer(Player):
         self.session.keep(game, UNDO)
         raise Undone
 
-    def _lines(self, scene: Offer | Turn, prompt: str) -> Iterator[str]:
-        """What was said before, then what the person types before the scene."""
+    def _lines(
+        self, scene: Offer | Turn, prompt: str, clock: LiveClock | None = None
+    ) -> Iterator[str]:
+        """What was said before, then what the person types before the scene; `FELL` when the
+        `clock` has run out."""
         before, front = self.session.said.get(scene.game, ()), self.session.front
         if self._words < len(before):
             yield before[self._words]  # who accepts it asks for no other line
             what = f"what was said {MISFIT}"
             raise InputError(what, file=self.session.file, text=before[self._words])
         front.show(scene)
-        while (line := front.ask(prompt)) is not None:
+        while (line := self._ask(prompt, clock)) is not None:
             yield " ".join(line.split())
+
+    def _ask(self, prompt: str, clock: LiveClock | None) -> str | None:
+        if clock is None:
+            return self.session.front.ask(f"{prompt}> ")
+        clock.run()
+        line = self.session.front.ask(f"{prompt} {minutes(clock.left)}> ", clock)
+        return line if clock.left else FELL
 
     def _keep(self, game: int, word: str) -> None:
         """A word that counts: it is said again when the match is resumed."""
@@ -376,9 +402,10 @@ def _is_own(cell: int, side: int) -> bool:
 
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
-    files, notation = (spec.options.setup, spec.options.favourites), kit_of(game).notation
-    if notation is Notation.ORDERS or any(files):
-        check_board(spec, game)  # nobody types orders, and only a board of setups has one
+    only = (spec.options.setup, spec.options.favourites, spec.options.clock)
+    notation = kit_of(game).notation
+    if notation is Notation.ORDERS or any(only):
+        check_board(spec, game)  # nobody types orders, and only a board of setups has these
     boards = notation is Notation.LOG
     player = _with_setups(spec, game, context.seed) if boards else ChoosingPlayer(game)
     return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
@@ -398,7 +425,8 @@ def _with_setups(spec: PlayerSpec, game: Game, seed: int) -> HumanPlayer:
         return np.asarray(source().draw(number, 1)[0])
 
     setup = read_setup(file, game) if file else None
-    return HumanPlayer(game, seed, setup, offers, read_favourites(more, game) if more else {})
+    favourites = read_favourites(more, game) if more else {}
+    return HumanPlayer(game, seed, setup, offers, favourites, spec.options.clock)
 
 
 def read_favourites(file: str, game: Game) -> dict[str, Setup]:

@@ -11,6 +11,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import RED, TYPES, Variant
 from stratkit.errors import printable
 from stratkit.humans.choice import SEATS, Choice
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.observed_game import Counts, Offer, Turn, played_ply
 from stratkit.humans.session import Ended, FrontEnd
 from stratkit.notation.drawing import STYLES, Style, draw
@@ -47,7 +48,7 @@ class Terminal(FrontEnd):
     style: Style = STYLES["ascii"]
     colour: bool = False
 
-    def ask(self, prompt: str) -> str | None:
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
         self.write(prompt)
         return self.read()
 

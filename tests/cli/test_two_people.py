@@ -176,6 +176,31 @@ def test_two_people_go_on(tmp_path: pathlib.Path, how: str) -> None:
         assert again.at(again.take(0))["scene"] == left["scene"]
 
 
+def test_a_flag_falls(tmp_path: pathlib.Path) -> None:
+    """Pages and who watches know all clocks; whose has run out has lost, whatever it says."""
+    games = tmp_path / "g.jsonl"
+    play = ("clock=1e-3,name=b,human", "--game", "nano", "-n", 2, "--seed", 5, "-o", games)
+    with Hosted(play, person="name=a,clock=600+5,human") as served:
+        one, two = served.take(0), served.take(1)
+        for seat in (one, two):
+            served.answer(seat, "")
+        state = served.at(one)
+        mine, theirs = state["clocks"]
+        assert 0 < mine["left"] <= 600 and mine["runs"] and theirs == {"left": 0.0, "runs": False}
+        served.answer(one, a_move(state))
+        until_over = served.at(two)
+        while not until_over["ended"]:
+            until_over = served.at(two)
+        assert until_over["ended"][0]["result"] == "game 1: you lost (clock)"
+        watching = served.watching.split("/")[3]
+        _, data = served.request("GET", f"/{watching}/state?after=0")
+        assert [clock["left"] > 0 for clock in json.loads(data)["clocks"]] == [True, False]
+    [game] = records(games)
+    ended = (game["reason"], game["adjudicator"], game["fault"], game["result"])
+    assert ended == ("clock", "referee", None, "red")
+    assert run("fenfs", "check", games).status == 0
+
+
 def test_at_one_terminal_a_screen_is_between(tmp_path: pathlib.Path) -> None:
     games = tmp_path / "g.jsonl"
     words = ["", "", "", "", "", "moves", "resign", "", "save"]

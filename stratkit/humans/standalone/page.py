@@ -59,7 +59,9 @@ def opponents_of(players: Sequence[PlayerSpec], game: Game) -> list[Opponent]:
     `UsageError`: a page cannot have these players."""
     if kit_of(game).notation is not Notation.LOG:
         raise UsageError(f"--page is for boards of Stratego, not for {game.name}")
-    _, other = seats(players)
+    person, other = seats(players)
+    if person.options.clock is not None:
+        raise UsageError("a page without a match has no clock that counts down", text=person.text)
     found = [Opponent(other)]
     if other.kind is LEVEL:
         levels, wanted = level_networks(game.name), level_of(other.spec)
