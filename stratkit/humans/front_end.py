@@ -345,8 +345,9 @@ def _result(header: RecordHeader, record: GameRecord, me: int | None) -> str:
         result = "won"
     else:
         result = "won" if points > 0 else "lost" if points < 0 else "drew"
+    reason = record.reason.replace("_", " ")
     much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
-    return f"game {record.number + 1}: {who} {result}{much} ({record.reason})"
+    return f"game {record.number + 1}: {who} {result}{much} ({reason})"
 
 
 def _lead(text: str, header: RecordHeader, words: Words, me: int) -> None:

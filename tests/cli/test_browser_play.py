@@ -155,8 +155,9 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
     one, two = records(games)
     letters = {"A": "-", "B": "B", "C": "S", "D": "2", "E": "3", "K": "9", "L": "10", "M": "F"}
     assert "".join(letters[letter] for letter in one["setups"][0]) == mine
-    assert first.startswith("game 1: you ") and one["reason"] in first
-    assert last.startswith("game 2: you ") and two["reason"] in last
+    for number, told, game in ((1, first, one), (2, last, two)):
+        assert told.startswith(f"game {number}: you ")
+        assert f"({game['reason'].replace('_', ' ')})" in told
     assert one["plies"] + two["plies"] > 10 and browser.errors == []
     whole = [address for address in browser.requests if not address.startswith("blob:")]
     assert whole and all(a.startswith((served.address, "data:,")) for a in whole)

@@ -126,7 +126,7 @@ class Match {
     }
 
     end(how, reason) {
-        const result = `game ${this.number + 1}: you ${how} (${reason})`;
+        const result = `game ${this.number + 1}: you ${how} (${reason.replaceAll("_", " ")})`;
         const side = this.side ? "blue" : "red", plies = this.log.length;
         const points = {won: 1, drew: .5, lost: 0}[how], {met} = this;
         this.ended = [...this.ended, {game: this.number + 1, side, result, plies, told: [], points, met}];
