@@ -65,6 +65,10 @@ class Browser(LivePage, FrontEnd):
     def tell(self, text: str) -> None:
         self._messages.append(printable(text))
 
+    def meet(self, name: str) -> None:
+        """Who is met from now on."""
+        self._state["match"] = {**self._state["match"], "against": printable(name)}
+
     def help(self, scene: Offer | Turn | Choice) -> None:
         """The page needs no words."""
 

@@ -17,8 +17,8 @@ from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
+    from stratkit.humans.browser import Browser
     from stratkit.humans.live_clock import LiveClock
-    from stratkit.humans.live_page import LivePage
     from stratkit.humans.session import Ended, FrontEnd, Interactive
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
@@ -118,7 +118,7 @@ class Places:
     first of them, 1, .5 or 0 a game, by the level of the opponent."""
 
     fronts: Sequence[FrontEnd] = ()
-    pages: Sequence[LivePage] = ()
+    pages: Sequence[Browser] = ()
     spectators: Spectators | None = None
     again: Callable[[int], bool] = lambda games: False
     scores: dict[int, list[float]] = field(default_factory=dict)
@@ -272,7 +272,8 @@ def _sit_down(
         places.fronts[0], words.said, words.say, hint, path, undoes, draws, me, clocks[me]
     )
     if isinstance(other, ChosenLevel):
-        choice = LevelChoice(other, session.front, words, game, places.scores)
+        meets = [page.meet for page in places.pages]
+        choice = LevelChoice(other, session.front, words, game, places.scores, *meets)
         session = replace(session, begin=choice.begin)
     people[0].sit_down(session)
     for person in people[1:]:
