@@ -323,6 +323,10 @@ def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib
         until(browser, "asked() && scene().ply === 2")
         assert browser.evaluate("document.getAnimations().length") <= 2 and no_scrolling(browser)
         square = browser.evaluate("scene().board.findIndex((_, at) => hides(at))")
+        for fell, flying in (("true", 0), ("false", 1)):  # who holds its square does not come
+            browser.evaluate(f"slide(0, {square}, true, {fell})")
+            moves = f"board.squares[{square}].querySelector('.piece').getAnimations().length"
+            assert browser.evaluate(moves) == flying
         browser.evaluate(f"focusOn({square})")
         browser.press("n", 78)
         browser.evaluate("at('notes').firstChild.click()")
