@@ -83,6 +83,10 @@ class Browser(LivePage, FrontEnd):
             self._publish(phase="wait")  # before another page can say a word to this question
         return self._last
 
+    def refresh(self) -> None:
+        """The page, which waits, gets what was shown last."""
+        self._publish(phase="wait")
+
     def finish(self, phase: str) -> None:
         self._publish(phase=phase, rematch=None, messages=self._messages)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stratkit.engine import Game
     from stratkit.humans.browser import Browser
     from stratkit.humans.live_clock import LiveClock
-    from stratkit.humans.session import Ended, FrontEnd, Interactive
+    from stratkit.humans.session import Ended, FrontEnd, Interactive, Session
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
@@ -113,12 +113,14 @@ def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the people play, in their order, and the `pages` of those who have one. `again`:
+    """Where the people play, in their order, and the `pages` of those who have one; their `names`,
+    of two people. `again`:
     whether all of them want a rematch, after which the match has so many games. `scores`: of the
     first of them, 1, .5 or 0 a game, by the level of the opponent."""
 
     fronts: Sequence[FrontEnd] = ()
     pages: Sequence[Browser] = ()
+    names: Sequence[str] = ()
     spectators: Spectators | None = None
     again: Callable[[int], bool] = lambda games: False
     scores: dict[int, list[float]] = field(default_factory=dict)
@@ -150,7 +152,8 @@ def open_places(
         yield Places([terminal])
         return
     screen = Screen(terminal, _write, sys.stdout.isatty())
-    yield Places([SharedFront(printable(one.name), screen) for one in contestants])
+    names = [printable(one.name) for one in contestants]
+    yield Places([SharedFront(name, screen) for name in names], names=names)
 
 
 @contextlib.contextmanager
@@ -171,14 +174,14 @@ def _pages(
     for person in people:
         me = next(at for at, one in enumerate(contestants) if one.player is person)
         other = contestants[1 - me].player
-        alone, moves = len(people) == 1, isinstance(person, HumanPlayer)
+        moves = isinstance(person, HumanPlayer)
         matches.append(
             {
                 **about,
                 "me": names[me],
                 "against": names[1 - me],
                 "hints": isinstance(other, Explainer) and moves,
-                "undoes": isinstance(other, Player) and moves and alone,
+                "undoes": isinstance(other, Player) and moves,
                 "draws": isinstance(other, Player) and moves,
             }
         )
@@ -188,7 +191,7 @@ def _pages(
     pages.open(options.port or 0, options.host)
     failed = True
     try:
-        yield Places(pages.fronts, pages.people, pages.spectators, pages.again)
+        yield Places(pages.fronts, pages.people, names, pages.spectators, pages.again)
         failed = False
     finally:
         pages.close(failed)
@@ -267,21 +270,52 @@ def _sit_down(
     ours = isinstance(other, Player)
     hints = [player.explain for player in players if isinstance(player, Explainer)]
     hint, draws = hints[0] if hints else None, DrawOffers() if ours else DeclinedOffers()
-    undoes, clocks = ours and alone, _clocks(places, players, me, words)
+    clocks = _clocks(places, players, me, words)
     session = Session(
-        places.fronts[0], words.said, words.say, hint, path, undoes, draws, me, clocks[me]
+        places.fronts[0], words.said, words.say, hint, path, ours, draws, me, clocks[me]
     )
     if isinstance(other, ChosenLevel):
         meets = [page.meet for page in places.pages]
         choice = LevelChoice(other, session.front, words, game, places.scores, *meets)
         session = replace(session, begin=choice.begin)
+    if not alone:
+        session = _seat_second(session, people, places, clocks[1 - me], words)
     people[0].sit_down(session)
-    for person in people[1:]:
-        clock = clocks[1 - me]
-        person.sit_down(Session(places.fronts[1], file=path, draws=draws, me=1 - me, clock=clock))
     if ours:
         answering = draws if alone else None
         players[1 - me] = ReplayedOpponent(other, words.played, words.play, path, answering, 1 - me)
+
+
+def _seat_second(
+    session: Session,
+    people: Sequence[Any],
+    places: Places,
+    clock: LiveClock | None,
+    words: Words,
+) -> Session:
+    """Seats the second of two people; the session of the first, who then has to ask it before a
+    move is taken back, as it has to ask the first."""
+    from stratkit.humans.human import HumanPlayer
+    from stratkit.humans.session import Session
+    from stratkit.humans.take_back import Consent
+    from stratkit.humans.words import UNDO, UNDO_OTHER
+
+    def keep(game: int, word: str) -> None:
+        if word == UNDO:  # of its words nothing else is kept: it has played
+            words.say(game, UNDO_OTHER)
+
+    front = places.fronts[1]
+    second = Session(front, keep=keep, file=words.path, undoes=True, draws=session.draws)
+    second = replace(second, me=1 - session.me, clock=clock)
+    if isinstance(people[1], HumanPlayer):
+        asked: Sequence[Any] = places.pages or places.fronts  # who watches is not told
+        refresh = [page.refresh for page in places.pages] or [lambda: None] * 2
+        to_first, to_second = (
+            Consent(places.names[1 - at], people[at], asked[at], refresh[at]) for at in (0, 1)
+        )
+        session, second = replace(session, consent=to_second), replace(second, consent=to_first)
+    people[1].sit_down(second)
+    return session
 
 
 def _clocks(

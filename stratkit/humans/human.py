@@ -85,6 +85,7 @@ class HumanPlayer(Player):
         self.offers, self.favourites, self.clock = offers, favourites, clock
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
+        self.shown: Turn | None = None  # the person's last turn in this game
         self._observed: ObservedGame | None = None
         self._words = 0  # that were said in this game
         self._placements: list[int] = []
@@ -95,7 +96,7 @@ class HumanPlayer(Player):
         self.session = session
 
     def begin(self, games: Games, sides: Sides) -> None:
-        self._words, self._observed = 0, None
+        self._words, self._observed, self.shown = 0, None, None
         self._placements, self._destination = [], -1
         self.session.draws.begin()
         for game, side in zip(games.tolist(), sides.tolist(), strict=True):
@@ -256,6 +257,7 @@ class HumanPlayer(Player):
 
     def _said_move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | int:
         session, told = self.session, dataclasses.replace(turn, draw=self._draw())
+        self.shown = told
         for word in self._lines(told, SIDES[turn.side], session.clock):
             if word == FELL and session.clock is not None:
                 self._keep(turn.game, word)
@@ -301,7 +303,7 @@ class HumanPlayer(Player):
         elif lower == "save":
             raise Saved
         elif lower == UNDO:
-            self._undo(turn.game)
+            self._undo(turn)
         elif lower in (DRAW, DECLINE):
             self._answer_draw(turn, lower)
         elif lower in ("help", ""):
@@ -359,13 +361,23 @@ class HumanPlayer(Player):
             front.tell("no draw is offered")
         front.show(dataclasses.replace(turn, draw=self._draw(), new=0))
 
-    def _undo(self, game: int) -> None:
-        """Takes back the person's last word. `InputError`: it may not, or has said none."""
+    def _undo(self, turn: Turn) -> None:
+        """Takes back the person's last word, if who has to agree does. `InputError`: it may not, or
+        has said none."""
+        consent, clock = self.session.consent, self.session.clock
         if not self.session.undoes:
-            raise InputError("only against a player of stratkit's own a move can be taken back")
-        if not self._words:
+            raise InputError("no move against a program can be taken back")
+        moved = any(ply.side == turn.side for ply in turn.plies)
+        if not (self._words if consent is None else moved):
             raise InputError("there is nothing to take back")
-        self.session.keep(game, UNDO)
+        if consent is not None:
+            if clock is not None:
+                clock.pause()
+            if not consent(turn.game):
+                self.session.front.tell("your move is not given back")
+                self.session.front.show(dataclasses.replace(turn, draw=self._draw(), new=0))
+                return
+        self.session.keep(turn.game, UNDO)
         raise Undone
 
     def _lines(

@@ -41,6 +41,11 @@ class LiveClock:
         if self._since is None:
             self._since = self.now()
 
+    def pause(self) -> None:
+        """The person waits, until it is asked again."""
+        self._left, self._since = self.left, None
+        self.keep(self._game, self._left)
+
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
         """A turn, in which the clock runs from the first question. A move brings the increment."""

@@ -70,7 +70,8 @@ MISFIT = "does not fit this game, which begins again without this file"
 class Session:
     """A person's place at a front end. `said`: by game, the words that were said before the match
     was left, and since; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the
-    positions in views; None: nobody can be asked. `undoes`: a move may be taken back. `draws`: what
+    positions in views; None: nobody can be asked. `undoes`: a move may be taken back; `consent`: by
+    leave of who this asks, with the number of the game. `draws`: what
     player `me` and the other one have offered. `clock`: the person's, if it has one. `begin` is
     called with each game and the person's side in it."""
 
@@ -84,6 +85,7 @@ class Session:
     me: int = 0
     clock: LiveClock | None = None
     begin: Callable[[int, int], None] = lambda game, side: None
+    consent: Callable[[int], bool] | None = None
 
 
 @runtime_checkable

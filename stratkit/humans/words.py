@@ -17,6 +17,9 @@ LED = "led "  # a game was led here: after so many plies of another one the pers
 LEVEL = "level "  # the level of the opponent of a game
 CLOCK = "clock "  # of player 0 or 1, what is left after its last move, in seconds
 UNDO = "undo"  # the person's last word, and what came after it, are taken back
+# The last ply of the other one, who is a person, too, and what came after it, are taken back.
+UNDO_OTHER = "undo theirs"
+ACTIONS = 2  # of a ply
 PLAYED = "> "  # before an action of the other one, which no word of a person begins with
 _KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
 _TORN = re.compile("[0-9]{1,18}( |$)")
@@ -76,7 +79,12 @@ class Words:
             self.clocks[int(found[1])][game] = float(found[2])
             return
         said, before = self.said.setdefault(game, []), self._before.setdefault(game, [])
-        if word != UNDO:
+        if word == UNDO_OTHER and said:
+            said.pop()
+            played = self.played.get(game, [])
+            del played[before.pop() :], played[-ACTIONS:]
+            self.undone[game] += 1
+        elif word != UNDO:
             said.append(word)
             before.append(len(self.played.get(game, ())))
         elif said:

@@ -175,6 +175,7 @@ def look_back(browser: Browser, first: list[str | None]) -> None:
     for _ in range(moves):
         browser.press("ArrowLeft", 37)
     assert browser.evaluate(f"{STANDING}(shown())") == first
+    assert "•" not in browser.evaluate("shown().map(piece => piece?.text).join()")
     told = browser.evaluate("[at('now').textContent, asked(), at('earlier').disabled]")
     assert told == [f"You look back: after move 0 of {moves}.", False, True]
     browser.evaluate(f"at('log').children[{last}].click()")
@@ -196,6 +197,7 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
         browser.click("take")
         until(browser, "asked() && scene().kind === 'turn'")
         first = browser.evaluate(f"{STANDING}(scene().board)")
+        assert "•" not in browser.evaluate("scene().board.map(piece => piece?.text).join()")
         for _ in range(20):
             until(browser, "asked() && scene().kind === 'turn'")
             if browser.evaluate("scene().log.some(ply => ply[3])"):
