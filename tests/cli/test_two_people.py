@@ -279,7 +279,9 @@ def test_in_two_browsers(browser: Browser, tmp_path: pathlib.Path) -> None:
         browser.click("take")
         served.answer(two, "")
         until(browser, "asked() && scene().kind === 'turn'")
-        assert no_scrolling(browser) and browser.evaluate("at('undo').disabled && at('hint').hidden")
+        assert no_scrolling(browser) and browser.evaluate(
+            "at('undo').disabled && at('hint').hidden"
+        )
         assert "human, you (red)" in browser.evaluate("at('title').textContent")
         browser.click("draw")
         until(browser, "asked() && scene().draw === 'mine' && at('draw').disabled")
