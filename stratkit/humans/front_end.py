@@ -113,10 +113,9 @@ def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the people play, in their order, and the `pages` of those who have one; their `names`,
-    of two people. `again`:
-    whether all of them want a rematch, after which the match has so many games. `scores`: of the
-    first of them, 1, .5 or 0 a game, by the level of the opponent."""
+    """Where the people play, in their order, the `pages` of those who have one, and the `names` of
+    two. `again`: whether all of them want a rematch, after which the match has so many games.
+    `scores`: of the first of them, 1, .5 or 0 a game, by the level of the opponent."""
 
     fronts: Sequence[FrontEnd] = ()
     pages: Sequence[Browser] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -65,5 +66,6 @@ class LiveClock:
 
 
 def minutes(seconds: float) -> str:
-    """As people read it: 4:05."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+    """As people read it: 4:05. Only who has nothing left reads 0:00."""
+    whole = math.ceil(seconds)
+    return f"{whole // 60}:{whole % 60:02}"

@@ -26,16 +26,18 @@ class Consent:
     def __call__(self, game: int) -> bool:
         """`Saved`: the other one leaves."""
         facts = f"{self.name} asks to take back the last move, and yours after it\n"
-        names = {GIVE: 0, DECLINE: 1}
-        scene = Choice(game, 0, COLUMN, facts, "", None, names, resigns=False)
+        names, shown = {GIVE: 0, DECLINE: 1}, self.other.shown
+        scene = Choice(
+            game, shown.side if shown else 0, COLUMN, facts, "", None, names, resigns=False
+        )
         self.front.show(scene)
         while (line := self.front.ask(f"{COLUMN}> ")) is not None:
             word = " ".join(line.lower().split())
             if word == "save":
                 break
             if word in names:
-                if self.other.shown is not None:
-                    self.front.show(self.other.shown)
+                if shown is not None:
+                    self.front.show(shown)
                 self.refresh()
                 return word == GIVE
             self.front.help(scene)
