@@ -414,7 +414,8 @@ def _is_own(cell: int, side: int) -> bool:
 
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
-    only = (spec.options.setup, spec.options.favourites, spec.options.clock)
+    own = spec.options
+    only = (own.setup, own.favourites, own.offers, own.clock)
     notation = kit_of(game).notation
     if notation is Notation.ORDERS or any(only):
         check_board(spec, game)  # nobody types orders, and only a board of setups has these
@@ -425,17 +426,20 @@ def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant
 
 def _with_setups(spec: PlayerSpec, game: Game, seed: int) -> HumanPlayer:
     """A person, with the setups that it has and is offered."""
-    file, more = spec.options.setup, spec.options.favourites
+    file, more, named = spec.options.setup, spec.options.favourites, spec.options.offers
 
     @functools.cache
     def source() -> SetupSource:
         from stratkit.setups.deployed import good_setups
+        from stratkit.setups.generate import setups_from
 
-        return good_setups(game, seed)
+        return good_setups(game, seed) if named is None else setups_from(named, game, seed)
 
     def offers(number: int) -> Setup:
         return np.asarray(source().draw(number, 1)[0])
 
+    if named is not None:
+        source()  # what is wrong with it is told before a game begins
     setup = read_setup(file, game) if file else None
     favourites = read_favourites(more, game) if more else {}
     return HumanPlayer(game, seed, setup, offers, favourites, spec.options.clock)

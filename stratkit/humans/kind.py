@@ -19,6 +19,9 @@ class HumanOptions:
         None, text("FILE[#NAME]"), "begin from the first setup of FILE, or from that called NAME"
     )
     favourites: str | None = option(None, text("FILE"), "offer the setups of FILE by their names")
+    offers: str | None = option(
+        None, text("SOURCE"), "offer setups from here, as deploy-gen --from has it: model:FILE"
+    )
     clock: Clock | None = option(  # noqa: RUF009
         None, CLOCK, "seconds that a person has for all moves of a game, and more for each"
     )

@@ -15,13 +15,14 @@ import pytest
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
-from stratkit.errors import InputError
+from stratkit.errors import InputError, UsageError
 from stratkit.humans.browser import Browser
 from stratkit.humans.draws import DeclinedOffers
-from stratkit.humans.human import FELL, HumanPlayer
+from stratkit.humans.human import FELL, HumanPlayer, open_human
 from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.session import Saved, Session, Undone
 from stratkit.humans.terminal import Terminal
+from stratkit.match import PLAYERS
 from stratkit.notation.drawing import STYLES
 from stratkit.notation.setups import parse_setup, setup_text
 from stratkit.notation.squares import square_text
@@ -31,8 +32,11 @@ from stratkit.play.table import Table
 from stratkit.players.baselines import RandomPlayer
 from stratkit.players.clock import Clock
 from stratkit.players.player import Explanation, Views
+from stratkit.players.registry import parse_player
+from stratkit.players.spec import OpenContext
 
 SETUP = "MDBaaaCDEKLa".replace("a", "A")
+CONTEXT = OpenContext(1, 1)
 OTHER = "LKaaaDMDBEaC".replace("a", "A")
 
 
@@ -115,6 +119,27 @@ def test_moves_and_words() -> None:
     assert "their piece went from" in text and "A move is written" in text
     assert "your scout went" not in text  # the person knows
     assert seat.kept == [SETUP, "B2 B3"]
+
+
+def test_setups_are_offered_from_a_source(tmp_path: pathlib.Path) -> None:
+    """A file, or another one; what is wrong is told before a game begins."""
+    game, file = Game("mini"), tmp_path / "own.setups"
+    file.write_text(f"{SETUP}\n{OTHER}\n")
+
+    def opened(source: str) -> HumanPlayer:
+        player = open_human(parse_player(f"offers={source},human", PLAYERS), game, CONTEXT).player
+        assert isinstance(player, HumanPlayer) and player.offers is not None
+        return player
+
+    drawn = opened(str(file)).offers
+    assert drawn is not None
+    assert {setup_text(drawn(number)) for number in range(20)} == {SETUP, OTHER}
+    other = opened("uniform").offers
+    assert other is not None and sorted(setup_text(other(7))) == sorted(SETUP)
+    with pytest.raises((InputError, OSError)):
+        opened(f"model:{tmp_path}/none.setups")
+    with pytest.raises(UsageError, match="no such source"):
+        opened("modell:x")
 
 
 def test_a_clock_runs_while_its_owner_is_asked() -> None:

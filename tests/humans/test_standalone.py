@@ -237,7 +237,7 @@ def test_equal_commands_write_equal_pages(
         (("human", "per=action,barrage"), "barrage", "only temperature, threshold"),
         (("human", "memory=on,barrage"), "barrage", "only temperature, threshold"),
         (("human", "barrage"), "kuhn", "for boards of Stratego, not for kuhn"),
-        (("clock=60,human", "barrage"), "barrage", "no clock that counts down"),
+        (("clock=60,human", "barrage"), "barrage", "of a person's keys only setup"),
         (("human", "level=1"), "barrage", "a page has the networks: 5, 6, 7"),
         (("human", "level=any"), "mini", "a page has the networks: none"),
     ],

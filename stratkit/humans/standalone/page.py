@@ -60,8 +60,9 @@ def opponents_of(players: Sequence[PlayerSpec], game: Game) -> list[Opponent]:
     if kit_of(game).notation is not Notation.LOG:
         raise UsageError(f"--page is for boards of Stratego, not for {game.name}")
     person, other = seats(players)
-    if person.options.clock is not None:
-        raise UsageError("a page without a match has no clock that counts down", text=person.text)
+    options = person.options
+    if any((options.clock, options.favourites, options.offers)):
+        raise UsageError("a page has of a person's keys only setup", text=person.text)
     found = [Opponent(other)]
     if other.kind is LEVEL:
         levels, wanted = level_networks(game.name), level_of(other.spec)
