@@ -53,16 +53,13 @@ def write_page(
 ) -> int:
     """Runs `--page`; the exit status."""
     from stratkit.engine import Game
-    from stratkit.humans.standalone.page import check_players, write_page
-    from stratkit.players.factory import open_player
+    from stratkit.humans.standalone.page import write_page
 
     if not players or game is None:
         raise UsageError(f"missing {'PLAYERs' if not players else 'option --game'}")
     specs, opened = [read_player(text) for text in players], Game(game, rules)
-    contestant = open_player(check_players(specs, opened), opened, 0, 1)
-    if contestant.caution and is_talkative():
-        warn(contestant.caution)
-    size = write_page(file, specs, contestant, opened, seed, force)
+    told = warn if is_talkative() else (lambda text: None)
+    size = write_page(file, specs, opened, seed, force, told)
     say(f"match: {printable(file)}: {size / 1e6:.1f} MB; open it in a browser")
     return 0
 

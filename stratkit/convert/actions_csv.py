@@ -17,10 +17,10 @@ from stratkit.engine.stratego import TYPE, placements
 from stratkit.errors import InputError
 from stratkit.games.table import kit_of
 from stratkit.notation.actions import actions_of
-from stratkit.notation.drawing import RANKS
 from stratkit.notation.play import move_texts
 from stratkit.notation.select import Selection
 from stratkit.notation.setups import has_counts
+from stratkit.notation.squares import RANKS
 from stratkit.storage.csv_text import csv_text
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from stratkit.notation.page_board import STYLE, heat_board, moves_board, setup_b
 from stratkit.notation.replay_page import Shown, board_parts, viewer
 from stratkit.notation.scores import score
 from stratkit.notation.setups import setup_text
-from stratkit.notation.squares import square_text
+from stratkit.notation.squares import move_text, square_text
 from stratkit.notation.statistics import SetupFigures
 from stratkit.pages import add, document, element, fold, table
 
@@ -190,9 +190,9 @@ def _beginning(card: Element, variant: Variant, group: Group) -> None:
     details.append(moves_board(variant, setup, moves, "the first moves as arrows"))
     listed = add(details, "ol", class_="small")
     for (start, end), sides in line:
-        names = (square_text(square, variant.width) for square in (start, end))
+        text = move_text(start, end, variant.width)
         share = _shares(counts_of(sides))[0]
-        add(listed, "li", f"{'-'.join(names)}: {counted(len(sides), 'game')}, score {share}")
+        add(listed, "li", f"{text}: {counted(len(sides), 'game')}, score {share}")
     what = "Each move is the one that was played most often after those before it."
     add(details, "p", what, class_="small faint")
 

@@ -19,6 +19,8 @@ page_server.py        serves pages to those who have their addresses; invitation
 page_connections.py   what others may take of that server: little
 scenes.py             what a person may know, as JSON for the page
 draws.py              offers of a draw
+live_clock.py         a person's clock, which counts down
+take_back.py          a move is taken back by leave of the other one
 level_choice.py       the level of the opponent is chosen before each game
 lead.py               goes on from a ply of a game that others have played
 words.py              what was said and played in a match that goes on, and taken back

@@ -9,6 +9,7 @@ from typing import Any
 
 from stratkit.errors import printable
 from stratkit.humans.choice import Choice
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.live_page import LivePage
 from stratkit.humans.observed_game import Offer, Turn
 from stratkit.humans.phase import Phase
@@ -74,18 +75,27 @@ class Browser(LivePage, FrontEnd):
     def tell(self, text: str) -> None:
         self._messages.append(printable(text))
 
+    def meet(self, name: str) -> None:
+        """Who is met from now on."""
+        self._state["match"] = {**self._state["match"], "against": printable(name)}
+
     def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         """The page needs no words."""
 
-    def ask(self, prompt: str) -> str | None:
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
         self._publish(phase="ask", messages=self._messages)
         with self._changed:
-            while self._word is None:
-                self._changed.wait(1.0)  # Ctrl-C just before a wait without end would go unseen
-            self._last, self._word = self._word, None
+            while self._word is None and (clock is None or clock.left):
+                # Ctrl-C just before a wait without end would go unseen.
+                self._changed.wait(1.0 if clock is None else min(1.0, clock.left))
+            self._last, self._word = self._word or "", None
             self._messages = []
             self._publish(phase="wait")  # before another page can say a word to this question
         return self._last
+
+    def refresh(self) -> None:
+        """The page, which waits, gets what was shown last."""
+        self._publish(phase="wait")
 
     def finish(self, phase: str) -> None:
         self._publish(phase=phase, rematch=None, messages=self._messages)

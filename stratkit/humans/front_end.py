@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import UsageError, error_context, printable
-from stratkit.humans.words import Words
+from stratkit.humans.words import CLOCK, Words
 from stratkit.players.spec import CHOSEN
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
-    from stratkit.humans.session import Ended, FrontEnd, Interactive
+    from stratkit.humans.browser import Browser
+    from stratkit.humans.live_clock import LiveClock
+    from stratkit.humans.session import Ended, FrontEnd, Interactive, Session
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
@@ -128,11 +130,13 @@ def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the people play, in their order. `again`: whether all of them want a rematch, after
-    which the match has so many games. `scores`: of the first of them, 1, .5 or 0 a game, by the
-    level of the opponent."""
+    """Where the people play, in their order, the `pages` of those who have one, and the `names` of
+    two. `again`: whether all of them want a rematch, after which the match has so many games.
+    `scores`: of the first of them, 1, .5 or 0 a game, by the level of the opponent."""
 
     fronts: Sequence[FrontEnd] = ()
+    pages: Sequence[Browser] = ()
+    names: Sequence[str] = ()
     spectators: Spectators | None = None
     again: Callable[[int], bool] = lambda games: False
     scores: dict[int, list[float]] = field(default_factory=dict)
@@ -168,7 +172,8 @@ def open_places(
         return
     screen = Screen(terminal, _write, sys.stdout.isatty())
     seated = [one for person in people for one in contestants if one.player is person]
-    yield Places([SharedFront(printable(one.name), screen) for one in seated])
+    names = [printable(one.name) for one in seated]
+    yield Places([SharedFront(name, screen) for name in names], names=names)
 
 
 @contextlib.contextmanager
@@ -195,15 +200,14 @@ def _pages(
         me = next(at for at, one in enumerate(contestants) if one.player is person)
         others = [at for at in range(len(names)) if at != me]
         other = contestants[others[0]].player
-        alone, moves = len(people) == 1, isinstance(person, HumanPlayer)
-        orders = isinstance(person, OrderingPlayer)
+        moves, orders = isinstance(person, HumanPlayer), isinstance(person, OrderingPlayer)
         matches.append(
             {
                 **about,
                 "me": names[me],
                 "against": ", ".join(names[at] for at in others),
                 "hints": isinstance(other, Explainer) and moves,
-                "undoes": isinstance(other, Player) and (moves or orders) and alone,
+                "undoes": isinstance(other, Player) and (moves or (orders and len(people) == 1)),
                 "draws": isinstance(other, Player) and moves,
             }
         )
@@ -213,7 +217,7 @@ def _pages(
     pages.open(options.port or 0, options.host)
     failed = True
     try:
-        yield Places(pages.fronts, pages.spectators, pages.again)
+        yield Places(pages.fronts, pages.people, names, pages.spectators, pages.again)
         failed = False
     finally:
         pages.close(failed)
@@ -282,6 +286,7 @@ def _sit_down(
     """Gives the people their sessions, and puts who replays its actions in the place of the other
     one. `players` are all of the match, in their order."""
     from stratkit.humans.draws import DeclinedOffers, DrawOffers
+    from stratkit.humans.human import HumanPlayer
     from stratkit.humans.level_choice import LevelChoice
     from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
     from stratkit.humans.session import Session
@@ -294,19 +299,80 @@ def _sit_down(
     ours = all(isinstance(player, Player) for player in players)
     hints = [player.explain for player in players if isinstance(player, Explainer)]
     hint, draws = hints[0] if hints else None, DrawOffers() if ours else DeclinedOffers()
-    undoes = ours and alone
-    session = Session(places.fronts[0], words.said, words.say, hint, path, undoes, draws, me)
+    clocks = _clocks(places, players, me, words)
+    undoes = ours and (alone or isinstance(people[0], HumanPlayer))
+    session = Session(
+        places.fronts[0], words.said, words.say, hint, path, undoes, draws, me, clocks[0]
+    )
     if isinstance(other, ChosenLevel):
-        choice = LevelChoice(other, session.front, words, game, places.scores)
+        meets = [page.meet for page in places.pages]
+        choice = LevelChoice(other, session.front, words, game, places.scores, *meets)
         session = replace(session, begin=choice.begin)
+    if not alone:
+        session = _seat_second(session, people, places, clocks[1], words)
     people[0].sit_down(session)
-    for person, front in zip(people[1:], places.fronts[1:], strict=True):
-        person.sit_down(Session(front, file=path, draws=draws, me=1 - me))
     answering, done = draws if alone and len(others) == 1 else None, Done()
     for at in others if ours else ():
         players[at] = ReplayedOpponent(
             players[at], words.played, words.play, path, answering, 1 - me, done
         )
+
+
+def _seat_second(
+    session: Session,
+    people: Sequence[Any],
+    places: Places,
+    clock: LiveClock | None,
+    words: Words,
+) -> Session:
+    """Seats the second of two people; the session of the first, who then has to ask it before a
+    move is taken back, as it has to ask the first."""
+    from stratkit.humans.human import HumanPlayer
+    from stratkit.humans.session import Session
+    from stratkit.humans.take_back import Consent
+    from stratkit.humans.words import UNDO, UNDO_OTHER
+
+    def keep(game: int, word: str) -> None:
+        if word == UNDO:  # of its words nothing else is kept: it has played
+            words.say(game, UNDO_OTHER)
+
+    front = places.fronts[1]
+    undoes = isinstance(people[1], HumanPlayer)
+    second = Session(front, keep=keep, file=words.path, undoes=undoes, draws=session.draws)
+    second = replace(second, me=1 - session.me, clock=clock)
+    if undoes:
+        asked: Sequence[Any] = places.pages or places.fronts  # who watches is not told
+        refresh = [page.refresh for page in places.pages] or [lambda: None] * 2
+        to_first, to_second = (
+            Consent(places.names[1 - at], people[at], asked[at], refresh[at]) for at in (0, 1)
+        )
+        session, second = replace(session, consent=to_second), replace(second, consent=to_first)
+    people[1].sit_down(second)
+    return session
+
+
+def _clocks(
+    places: Places, players: Sequence[Any], me: int, words: Words
+) -> tuple[LiveClock | None, LiveClock | None]:
+    """The clocks of the first of the people, who is player `me`, and of the other one, where they
+    are people who have one; for their pages, too."""
+    from stratkit.humans.human import HumanPlayer
+    from stratkit.humans.live_clock import LiveClock
+
+    def clock_of(at: int) -> LiveClock | None:
+        player = players[at]
+        if not isinstance(player, HumanPlayer) or player.clock is None:
+            return None
+        keep = lambda game, left: words.say(game, f"{CLOCK}{at} {left:.1f}")  # noqa: E731
+        return LiveClock(player.clock, words.clocks[at], keep)
+
+    one, two = clock_of(0), clock_of(1)
+    mine = (one, two) if me == 0 else (two, one)
+    for page, clocks in zip(places.pages, (mine, mine[::-1]), strict=False):
+        page.clocks = clocks
+    if places.spectators is not None:
+        places.spectators.clocks = one, two
+    return mine
 
 
 def _end(
@@ -353,8 +419,9 @@ def _result(header: RecordHeader, record: GameRecord, me: int | None) -> str:
         result = "won"
     else:
         result = "won" if points > 0 else "lost" if points < 0 else "drew"
+    reason = record.reason.replace("_", " ")
     much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
-    return f"game {record.number + 1}: {who} {result}{much} ({record.reason})"
+    return f"game {record.number + 1}: {who} {result}{much} ({reason})"
 
 
 def _shares(header: RecordHeader, record: GameRecord, me: int | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from stratkit.humans.choice import Choice
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.observed_game import Offer, Turn
 from stratkit.humans.phase import Phase
 from stratkit.humans.session import Ended, FrontEnd
@@ -63,5 +64,5 @@ class SharedFront(FrontEnd):
     def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         self.screen.front.help(scene)
 
-    def ask(self, prompt: str) -> str | None:
-        return self.screen.front.ask(f"{self.name}, {prompt}")
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
+        return self.screen.front.ask(f"{self.name}, {prompt}", clock)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -32,9 +33,10 @@ from stratkit.errors import InputError, error_context, nearest
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.chooser import ChoosingPlayer
+from stratkit.humans.live_clock import LiveClock, minutes
 from stratkit.humans.observed_game import ObservedGame, Offer, Turn
 from stratkit.humans.orderer import OrderingPlayer
-from stratkit.humans.session import AGREE, MISFIT, RESIGN, Saved, Session, Undone
+from stratkit.humans.session import AGREE, MISFIT, OUT_OF_TIME, RESIGN, Saved, Session, Undone
 from stratkit.humans.words import UNDO
 from stratkit.notation.setups import (
     file_and_name,
@@ -44,14 +46,16 @@ from stratkit.notation.setups import (
     setups_called,
 )
 from stratkit.notation.squares import move_text, parse_move, parse_square
+from stratkit.players.clock import Clock
 from stratkit.players.factory import check_board
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 from stratkit.setups.source import SetupSource
 
 SIDES = ("red", "blue")
-SETUP_PROMPT = "Your setup (return takes it; help)> "
+SETUP_PROMPT = "Your setup (return takes it; help)"
 DRAW, DECLINE = "draw", "decline"
+FELL = "out of time"  # kept as a word: the flag fell
 MOVE_WORDS = ("moves", "board", "help", "save", "resign", UNDO, DRAW, DECLINE)
 
 MAX_OFFERS = 1 << 20  # in a game before they come again
@@ -63,8 +67,8 @@ class HumanPlayer(Player):
     """Asks for whole moves and answers with their actions, one game at a time.
 
     `setup`: as in a `.setups` file, or None: one of `offers`, or a uniformly random one, is
-    offered; `favourites` are others, by name. A person has chosen with probability 1. `sit_down`
-    comes before the first game.
+    offered; `favourites` are others, by name. `clock`: for its moves of a game. A person has chosen
+    with probability 1. `sit_down` comes before the first game.
     """
 
     session: Session
@@ -76,11 +80,13 @@ class HumanPlayer(Player):
         setup: Setup | None = None,
         offers: Callable[[int], Setup] | None = None,
         favourites: Mapping[str, Setup] = MappingProxyType({}),
+        clock: Clock | None = None,
     ) -> None:
         self.game, self.seed, self.setup = game, seed, setup
-        self.offers, self.favourites = offers, favourites
+        self.offers, self.favourites, self.clock = offers, favourites, clock
         self.variant = variant(game.name)
         self.dtype = observation_dtype(self.variant.squares)
+        self.shown: Turn | None = None  # the person's last turn in this game
         self._observed: ObservedGame | None = None
         self._words = 0  # that were said in this game
         self._placements: list[int] = []
@@ -91,16 +97,19 @@ class HumanPlayer(Player):
         self.session = session
 
     def begin(self, games: Games, sides: Sides) -> None:
-        self._words, self._observed = 0, None
+        self._words, self._observed, self.shown = 0, None, None
         self._placements, self._destination = [], -1
         self.session.draws.begin()
         for game, side in zip(games.tolist(), sides.tolist(), strict=True):
             self.session.begin(game, side)
+            if self.session.clock is not None:
+                self.session.clock.begin(game)
 
     def act(self, views: Views) -> Decision:
         actions = np.array([self._action(views, row) for row in range(len(views))], np.int32)
         mu = np.ones(len(views), np.float32)
-        return Decision(actions, mu, resigned=actions == RESIGN, agreed=actions == AGREE)
+        resigned, agreed, late = (actions == word for word in (RESIGN, AGREE, OUT_OF_TIME))
+        return Decision(actions, mu, resigned=resigned, agreed=agreed, out_of_time=late)
 
     def watch(self, views: Views) -> None:
         """`Watcher.watch`: turns at which the person has said before what is played now."""
@@ -242,9 +251,18 @@ class HumanPlayer(Player):
     # ---- play ----
 
     def _move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | int:
-        """What the person moves, as squares of the board, or `RESIGN` or `AGREE`."""
+        """What the person moves, as squares of the board, or `RESIGN`, `AGREE` or `OUT_OF_TIME`."""
+        clock = self.session.clock
+        with contextlib.nullcontext() if clock is None else clock.turn():
+            return self._said_move(turn, views, row)
+
+    def _said_move(self, turn: Turn, views: Views, row: int) -> tuple[int, int] | int:
         session, told = self.session, dataclasses.replace(turn, draw=self._draw())
-        for word in self._lines(told, f"{SIDES[turn.side]}> "):
+        self.shown = told
+        for word in self._lines(told, SIDES[turn.side], session.clock):
+            if word == FELL and session.clock is not None:
+                self._keep(turn.game, word)
+                return OUT_OF_TIME
             if word.lower() == "resign":
                 self._keep(turn.game, word.lower())
                 return RESIGN
@@ -286,7 +304,7 @@ class HumanPlayer(Player):
         elif lower == "save":
             raise Saved
         elif lower == UNDO:
-            self._undo(turn.game)
+            self._undo(turn)
         elif lower in (DRAW, DECLINE):
             self._answer_draw(turn, lower)
         elif lower in ("help", ""):
@@ -344,25 +362,45 @@ class HumanPlayer(Player):
             front.tell("no draw is offered")
         front.show(dataclasses.replace(turn, draw=self._draw(), new=0))
 
-    def _undo(self, game: int) -> None:
-        """Takes back the person's last word. `InputError`: it may not, or has said none."""
+    def _undo(self, turn: Turn) -> None:
+        """Takes back the person's last word, if who has to agree does. `InputError`: it may not, or
+        has said none."""
+        consent, clock = self.session.consent, self.session.clock
         if not self.session.undoes:
-            raise InputError("only against a player of stratkit's own a move can be taken back")
-        if not self._words:
+            raise InputError("no move against a program can be taken back")
+        moved = any(ply.side == turn.side for ply in turn.plies)
+        if not (self._words if consent is None else moved):
             raise InputError("there is nothing to take back")
-        self.session.keep(game, UNDO)
+        if consent is not None:
+            if clock is not None:
+                clock.pause()
+            if not consent(turn.game):
+                self.session.front.tell("your move is not given back")
+                self.session.front.show(dataclasses.replace(turn, draw=self._draw(), new=0))
+                return
+        self.session.keep(turn.game, UNDO)
         raise Undone
 
-    def _lines(self, scene: Offer | Turn, prompt: str) -> Iterator[str]:
-        """What was said before, then what the person types before the scene."""
+    def _lines(
+        self, scene: Offer | Turn, prompt: str, clock: LiveClock | None = None
+    ) -> Iterator[str]:
+        """What was said before, then what the person types before the scene; `FELL` when the
+        `clock` has run out."""
         before, front = self.session.said.get(scene.game, ()), self.session.front
         if self._words < len(before):
             yield before[self._words]  # who accepts it asks for no other line
             what = f"what was said {MISFIT}"
             raise InputError(what, file=self.session.file, text=before[self._words])
         front.show(scene)
-        while (line := front.ask(prompt)) is not None:
+        while (line := self._ask(prompt, clock)) is not None:
             yield " ".join(line.split())
+
+    def _ask(self, prompt: str, clock: LiveClock | None) -> str | None:
+        if clock is None:
+            return self.session.front.ask(f"{prompt}> ")
+        clock.run()
+        line = self.session.front.ask(f"{prompt} {minutes(clock.left)}> ", clock)
+        return line if clock.left else FELL
 
     def _keep(self, game: int, word: str) -> None:
         """A word that counts: it is said again when the match is resumed."""
@@ -377,9 +415,9 @@ def _is_own(cell: int, side: int) -> bool:
 
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
-    files, notation = (spec.options.setup, spec.options.favourites), kit_of(game).notation
-    if any(files):
-        check_board(spec, game)  # only a board of setups has one
+    own, notation = spec.options, kit_of(game).notation
+    if any((own.setup, own.favourites, own.offers, own.clock)):
+        check_board(spec, game)  # only a board of setups has these
     player: Player
     if notation is Notation.ORDERS:
         player = OrderingPlayer(game)
@@ -392,19 +430,23 @@ def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant
 
 def _with_setups(spec: PlayerSpec, game: Game, seed: int) -> HumanPlayer:
     """A person, with the setups that it has and is offered."""
-    file, more = spec.options.setup, spec.options.favourites
+    file, more, named = spec.options.setup, spec.options.favourites, spec.options.offers
 
     @functools.cache
     def source() -> SetupSource:
         from stratkit.setups.deployed import good_setups
+        from stratkit.setups.generate import setups_from
 
-        return good_setups(game, seed)
+        return good_setups(game, seed) if named is None else setups_from(named, game, seed)
 
     def offers(number: int) -> Setup:
         return np.asarray(source().draw(number, 1)[0])
 
+    if named is not None:
+        source()  # what is wrong with it is told before a game begins
     setup = read_setup(file, game) if file else None
-    return HumanPlayer(game, seed, setup, offers, read_favourites(more, game) if more else {})
+    favourites = read_favourites(more, game) if more else {}
+    return HumanPlayer(game, seed, setup, offers, favourites, spec.options.clock)
 
 
 def read_favourites(file: str, game: Game) -> dict[str, Setup]:

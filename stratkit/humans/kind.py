@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stratkit.declared import option, text
+from stratkit.players.clock import CLOCK, Clock
 from stratkit.players.spec import PlayerKind
 
 
@@ -18,6 +19,12 @@ class HumanOptions:
         None, text("FILE[#NAME]"), "begin from the first setup of FILE, or from that called NAME"
     )
     favourites: str | None = option(None, text("FILE"), "offer the setups of FILE by their names")
+    offers: str | None = option(
+        None, text("SOURCE"), "offer setups from here, as deploy-gen --from has it: model:FILE"
+    )
+    clock: Clock | None = option(  # noqa: RUF009
+        None, CLOCK, "seconds that a person has for all moves of a game, and more for each"
+    )
 
 
 HUMAN = PlayerKind("people", words=("human",), options=HumanOptions)

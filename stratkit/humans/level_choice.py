@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from stratkit.errors import InputError
 from stratkit.humans.choice import Choice
@@ -10,13 +10,15 @@ from stratkit.humans.session import FrontEnd, Saved
 from stratkit.humans.words import LEVEL, Words
 from stratkit.players.chosen_level import ChosenLevel
 from stratkit.players.levels import suggestion
+from stratkit.players.spec import LEVEL as PREFIX
 
 COLUMN = "level"
 
 
 class LevelChoice:
     """Asks at `front` for the level of `player`, and keeps it among the `words` of the game. `game`
-    has the levels; `scores` are the person's, 1, .5 or 0 a game, by level."""
+    has the levels; `scores` are the person's, 1, .5 or 0 a game, by level. `meet` is told the name
+    of the level that is met."""
 
     def __init__(
         self,
@@ -25,15 +27,18 @@ class LevelChoice:
         words: Words,
         game: str,
         scores: Mapping[int, Sequence[float]],
+        meet: Callable[[str], None] = lambda name: None,
     ) -> None:
         self.player, self.front, self.words = player, front, words
-        self.game, self.scores = game, scores
+        self.game, self.scores, self.meet = game, scores, meet
 
     def begin(self, game: int, side: int) -> None:
         """A game begins. `Saved`: the person leaves."""
         if game not in self.words.levels:
             self.words.say(game, f"{LEVEL}{self._ask(game, side)}")
-        self.player.choose(self.words.levels[game])
+        level = self.words.levels[game]
+        self.player.choose(level)
+        self.meet(f"{PREFIX}{level}")
 
     def _ask(self, game: int, side: int) -> int:
         names = {str(at + 1): at for at in range(len(self.player.levels))}

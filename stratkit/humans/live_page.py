@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from stratkit.errors import printable
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.page_server import PageModel
 from stratkit.humans.session import Ended
 from stratkit.notation.replay_page import board_parts, replay_page
@@ -25,6 +26,8 @@ class LivePage(PageModel):
     over are shown with all their pieces."""
 
     armies = True
+    # The clocks of who is named first in the page, and of the other one.
+    clocks: tuple[LiveClock | None, LiveClock | None] = (None, None)
 
     def __init__(self, match: dict[str, Any]) -> None:
         self._changed = threading.Condition()
@@ -82,7 +85,9 @@ class LivePage(PageModel):
             if self._version <= after:
                 return None
             self._seen = self._version
-            return json.dumps({"version": self._version, **self._state}, separators=(",", ":"))
+            clocks = [clock and clock.shown() for clock in self.clocks]  # as they are now
+            state = {"version": self._version, "clocks": clocks, **self._state}
+            return json.dumps(state, separators=(",", ":"))
 
     def game(self, number: int) -> str | None:
         with self._changed:

@@ -31,7 +31,7 @@ from stratkit.engine.stratego import (
     flip_cells,
 )
 from stratkit.notation.play import Played
-from stratkit.notation.squares import square_text
+from stratkit.notation.squares import ply_text, square_text
 from stratkit.players.side_board import SideBoard
 from stratkit.players.side_history import SideHistory
 
@@ -54,6 +54,11 @@ class Ply:
         """How the attack ended, for the attacker."""
         assert self.enemy is not None
         return fight(self.piece, self.enemy)
+
+    def text(self, variant: Variant) -> str:
+        """The move as `ply_text` writes it."""
+        met = None if self.enemy is None else (self.piece, self.enemy)
+        return ply_text(self.start, self.end, variant.width, met)
 
     def told(self, side: int | None, variant: Variant) -> str:
         """The move in words, to a person who plays `side`; None: who plays neither."""

@@ -3,6 +3,7 @@ beside them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,8 +26,7 @@ from stratkit.engine.stratego import (
 from stratkit.humans.choice import SEATS, Choice
 from stratkit.humans.observed_game import Counts, Offer, Ply, Turn
 from stratkit.humans.phase import Phase
-from stratkit.notation.drawing import RANKS
-from stratkit.notation.squares import move_text
+from stratkit.notation.squares import RANKS, move_text
 from stratkit.players.player import Explanation
 
 SIDES = ("red", "blue")
@@ -82,7 +82,7 @@ def phase_scene(phase: Phase) -> dict[str, Any]:
 
 def turn_scene(turn: Turn) -> dict[str, Any]:
     """The person's turn; `log` has the moves so far, [text, from, to, whether it was a fight, its
-    notation: `A4A5`, or `A4A5 9x10`]."""
+    text as `ply_text` writes it]."""
     variant, side = turn.position.variant, turn.side
     return {
         "kind": "turn",
@@ -91,16 +91,7 @@ def turn_scene(turn: Turn) -> dict[str, Any]:
         "moves": [list(move) for move in turn.moves],
         "last": turn.last,
         "new": turn.new,
-        "log": [
-            [
-                ply.told(side, variant),
-                ply.start,
-                ply.end,
-                ply.enemy is not None,
-                _noted(ply, variant),
-            ]
-            for ply in turn.plies
-        ],
+        "log": _log(turn.plies, side, variant),
         "lost": {SIDES[of]: _ranks(turn.lost[of]) for of in (RED, BLUE)},
         "hidden": _ranks(turn.hidden),
         "draw": turn.draw,
@@ -126,16 +117,7 @@ def public_scene(turn: Turn) -> dict[str, Any]:
         "moves": [],
         "last": turn.last,
         "new": min(1, len(plies)),
-        "log": [
-            [
-                ply.told(None, variant),
-                ply.start,
-                ply.end,
-                ply.enemy is not None,
-                _noted(ply, variant),
-            ]
-            for ply in plies
-        ],
+        "log": _log(plies, None, variant),
         "lost": {SIDES[of]: _ranks(turn.lost[of]) for of in (RED, BLUE)},
         "hidden": {SIDES[of]: _ranks(hidden[of]) for of in (RED, BLUE)},
     }
@@ -168,6 +150,14 @@ def _board(position: Position, side: int, game: int) -> dict[str, Any]:
     }
 
 
+def _log(plies: Sequence[Ply], side: int | None, variant: Variant) -> list[list[Any]]:
+    """The moves so far, to who plays `side`; None: who plays neither."""
+    return [
+        [ply.told(side, variant), ply.start, ply.end, ply.enemy is not None, ply.text(variant)]
+        for ply in plies
+    ]
+
+
 def _square(cell: int) -> dict[str, Any] | str | None:
     if not cell & PIECE:
         return "lake" if cell == LAKE else None
@@ -179,11 +169,6 @@ def _square(cell: int) -> dict[str, Any] | str | None:
         "name": ("a piece that has moved" if moved else "a piece") if hidden else TYPES[type_],
         "known": known,
     }
-
-
-def _noted(ply: Ply, variant: Variant) -> str:
-    move = move_text(ply.start, ply.end, variant.width)
-    return move if ply.enemy is None else f"{move} {RANKS[ply.piece]}x{RANKS[ply.enemy]}"
 
 
 def _ranks(counts: Counts) -> list[list[Any]]:

@@ -11,12 +11,14 @@ from stratkit.players.player import Explanation, Player, Views
 
 if TYPE_CHECKING:
     from stratkit.humans.choice import Choice
+    from stratkit.humans.live_clock import LiveClock
     from stratkit.humans.observed_game import Offer, Turn
     from stratkit.humans.phase import Phase
     from stratkit.notation.replay_page import Shown
 
 
-RESIGN, AGREE = -1, -2  # instead of an action: the game is given up, or agreed to be drawn
+# Instead of an action: the game is given up, agreed to be drawn, or lost by the clock.
+RESIGN, AGREE, OUT_OF_TIME = -1, -2, -3
 
 
 class Saved(Exception):
@@ -60,8 +62,9 @@ class FrontEnd(Protocol):
     def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         """Explains the words that may be said there."""
 
-    def ask(self, prompt: str) -> str | None:
-        """The next line that the person types, or what stands for it; None: there are no more."""
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
+        """The next line that the person types, or what stands for it; None: there are no more. Who
+        need not wait for it returns any line when the `clock` has run out."""
 
 
 # Of what was kept of a match that a person has left.
@@ -72,9 +75,10 @@ MISFIT = "does not fit this game, which begins again without this file"
 class Session:
     """A person's place at a front end. `said`: by game, the words that were said before the match
     was left, and since; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the
-    positions in views; None: nobody can be asked. `undoes`: a move may be taken back. `draws`: what
-    player `me` and the other one have offered. `begin` is called with each game and the person's
-    side in it."""
+    positions in views; None: nobody can be asked. `undoes`: a move may be taken back; `consent`: by
+    leave of who this asks, with the number of the game. `draws`: what
+    player `me` and the other one have offered. `clock`: the person's, if it has one. `begin` is
+    called with each game and the person's side in it."""
 
     front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -84,7 +88,9 @@ class Session:
     undoes: bool = False
     draws: DrawOffers = field(default_factory=DrawOffers)
     me: int = 0
+    clock: LiveClock | None = None
     begin: Callable[[int, int], None] = lambda game, side: None
+    consent: Callable[[int], bool] | None = None
 
 
 @runtime_checkable

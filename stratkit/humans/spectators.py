@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stratkit.humans.choice import Choice
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.live_page import LivePage
 from stratkit.humans.observed_game import Offer, Turn
 from stratkit.humans.page_server import Forbidden
@@ -53,5 +54,5 @@ class Watched(FrontEnd):
     def help(self, scene: Offer | Turn | Choice | Phase) -> None:
         self.front.help(scene)
 
-    def ask(self, prompt: str) -> str | None:
-        return self.front.ask(prompt)
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
+        return self.front.ask(prompt, clock)

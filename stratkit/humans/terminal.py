@@ -11,6 +11,7 @@ from stratkit.engine import Game
 from stratkit.engine.stratego import RED, TYPES, Variant
 from stratkit.errors import printable
 from stratkit.humans.choice import SEATS, Choice
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.observed_game import Counts, Offer, Turn, played_ply
 from stratkit.humans.phase import Phase
 from stratkit.humans.session import Ended, FrontEnd
@@ -26,7 +27,7 @@ another  draws another one    mirror  exchanges left and right    swap A1 B3  ex
 FILE  offers the first setup of a file, FILE#NAME the one called so    save  leave, and go on later
 NAME  offers a favourite, as favourites=FILE,human has them    help  this
 Or the letters of a setup, its back rank first, from your left:"""
-HELP = """A move is written like A4 A5. Other words:
+HELP = """A move is written like A4A5, or A4 A5. Other words:
 ?  the five best moves of the other player's network for you, with its value    ? all  all of them
 moves  all legal moves    board  draws it again    resign    undo  takes back your last move
 draw  offers a draw, or accepts one    decline  declines it
@@ -54,7 +55,7 @@ class Terminal(FrontEnd):
     style: Style = STYLES["ascii"]
     colour: bool = False
 
-    def ask(self, prompt: str) -> str | None:
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
         self.write(prompt)
         return self.read()
 

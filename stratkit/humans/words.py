@@ -16,7 +16,11 @@ from stratkit.regular import open_regular
 LED = "led "  # a game was led here: after so many plies of another one the person goes on
 LEVEL = "level "  # the level of the opponent of a game
 SEND = "send"  # the orders of a phase in which nothing is ordered
+CLOCK = "clock "  # of player 0 or 1, what is left after its last move, in seconds
 UNDO = "undo"  # the person's last word, and what came after it, are taken back
+# The last ply of the other one, who is a person, too, and what came after it, are taken back.
+UNDO_OTHER = "undo theirs"
+ACTIONS = 2  # of a ply
 PLAYED = "> "  # before an action of the other one, which no word of a person begins with
 _KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
 _TORN = re.compile("[0-9]{1,18}( |$)")
@@ -24,8 +28,8 @@ _TORN = re.compile("[0-9]{1,18}( |$)")
 
 class Words:
     """By game: what was `said`, the actions that the other one `played`, how often something was
-    `undone`, how many plies the game was `led`, and the opponent's level, if it was chosen. `path`
-    has them, and takes more once it is opened."""
+    `undone`, how many plies the game was `led`, and the opponent's level, if it was chosen. By
+    player and game: what its clock had left. `path` has them, and takes more once it is opened."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -34,6 +38,7 @@ class Words:
         self.undone: Counter[int] = Counter()
         self.led: dict[int, int] = {}
         self.levels: dict[int, int] = {}
+        self.clocks: tuple[dict[int, float], dict[int, float]] = ({}, {})
         self._before: dict[int, list[int]] = {}  # what was played before each word
         self.stream: IO[str] | None = None
 
@@ -71,8 +76,16 @@ class Words:
         if word.startswith(LEVEL):
             self.levels[game] = int(word.removeprefix(LEVEL))
             return
+        if found := re.fullmatch(rf"{CLOCK}([01]) ([0-9]+\.[0-9])", word):
+            self.clocks[int(found[1])][game] = float(found[2])
+            return
         said, before = self.said.setdefault(game, []), self._before.setdefault(game, [])
-        if word != UNDO:
+        if word == UNDO_OTHER and said:
+            said.pop()
+            played = self.played.get(game, [])
+            del played[before.pop() :], played[-ACTIONS:]
+            self.undone[game] += 1
+        elif word != UNDO:
             said.append(word)
             before.append(len(self.played.get(game, ())))
         elif said:
@@ -119,6 +132,8 @@ class Words:
         self.undone.clear()
         self.led.clear()
         self.levels.clear()
+        for clock in self.clocks:
+            clock.clear()
         self._before.clear()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)

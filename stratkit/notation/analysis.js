@@ -13,7 +13,6 @@ const signed = value => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
 const within = error => error === null ? "" : ` ± ${error.toFixed(2)}`;
 const other = side => side === "red" ? "blue" : "red";
 const squareNames = move => /^([A-Z]\d+)([A-Z]\d+)$/.exec(move).slice(1);
-const named = move => squareNames(move).join("-");
 const capital = text => text[0].toUpperCase() + text.slice(1);
 const squaresOf = move => squareNames(move).map(name =>
     boards[0].findIndex((_, square) => board.name(square) === name));
@@ -37,7 +36,7 @@ function opinionText(ply) {
     const one = analysis.plies.get(ply);
     if (!one) return "";
     const moves = one.moves.filter((move, i) => i < 1 || i < 3 && move.share >= .005)
-        .map(({move, share}) => `${named(move)} ${percent(share)}`);
+        .map(({move, share}) => `${move} ${percent(share)}`);
     const loss = one.loss > 0 ? `, loss ${one.loss.toFixed(2)}${within(one.loss_error)}` : "";
     return `${one.side} expected ${signed(one.value)}${within(one.error)}; ${game.analyst} plays ` +
         `${moves.join(", ")}; the move played ${percent(one.share)}${loss}`;
@@ -96,7 +95,7 @@ function drawGraph() {
 function listMistakes() {
     at("no-mistakes").hidden = analysis.mistakes.length > 0;
     at("mistakes").replaceChildren(...analysis.mistakes.map(one => {
-        const loss = `${one.loss.toFixed(2)}${within(one.loss_error)}`, best = named(one.line[0].move);
+        const loss = `${one.loss.toFixed(2)}${within(one.loss_error)}`, best = one.line[0].move;
         const text = `${one.ply}. ${game.texts[one.ply - 1]} (${one.side}): loss ${loss}, rather ${best}`;
         return element("li", "", button(text, event => showBetter(one, event.detail > 0)));
     }));
@@ -153,11 +152,11 @@ function showTask() {
     if (!task) return;
     const one = task.mistakes[task.number];
     at("asked").textContent = `Mistake ${task.number + 1} of ${task.mistakes.length}: ${task.side} ` +
-        `played ${named(one.move)} at ply ${one.ply}, and lost ${one.loss.toFixed(2)}` +
+        `played ${one.move} at ply ${one.ply}, and lost ${one.loss.toFixed(2)}` +
         `${within(one.loss_error)} by it. What is better? Click the piece and its square, or choose.`;
     const moves = one.moves.map(({move}) => move)
         .sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
-    at("try").replaceChildren(...moves.map(move => new Option(named(move), move)));
+    at("try").replaceChildren(...moves.map(move => new Option(move)));
     at("knew").replaceChildren(...one.knew.map(({square, could}) => {
         const ranks = Object.entries(could).map(([rank, share]) => `${words[rank] || rank} ${percent(share)}`);
         return element("li", `${square}: ${ranks.join(", ")}`);
@@ -183,7 +182,7 @@ function why(tried) {
 
 function attempt(move) {
     const one = task.mistakes[task.number], tried = one.moves.find(known => known.move === move);
-    if (!tried) return tell(`${named(move)} is no legal move.`);
+    if (!tried) return tell(`${move} is no legal move.`);
     const judged = verdict(one, tried), less = tried.loss > 0 ?
         `${tried.loss.toFixed(2)}${within(tried.loss_error)} less than after the best move` : "no less than any";
     at("try").value = move;
@@ -193,7 +192,7 @@ function attempt(move) {
         task.solved = true;
         task.found += 1;
     }
-    tell(`${named(move)}: ${judged}. ${why(tried)}After it ${task.side} expects ${signed(tried.value)}` +
+    tell(`${move}: ${judged}. ${why(tried)}After it ${task.side} expects ${signed(tried.value)}` +
         `${within(tried.error)}, ${less}.`, ...task.solved ? lines(one) : []);
     draw();
 }
@@ -202,7 +201,7 @@ function showAnswer() {
     const one = task.mistakes[task.number], best = one.moves.find(({move}) => move === one.line[0].move);
     task.solved = true;
     task.arrow = squaresOf(best.move);
-    tell(`The analyst plays ${named(best.move)}. ${why(best)}After it ${task.side} expects ` +
+    tell(`The analyst plays ${best.move}. ${why(best)}After it ${task.side} expects ` +
         `${signed(best.value)}${within(best.error)}.`, ...lines(one));
     draw();
 }
@@ -210,7 +209,7 @@ function showAnswer() {
 // How play would have gone on, in most of the positions that agree with what was known.
 function lines(one) {
     const text = line => line.map(({move, share}) =>
-        named(move) + (share < 1 ? ` (${percent(share)})` : "")).join(", ");
+        move + (share < 1 ? ` (${percent(share)})` : "")).join(", ");
     return [`Probable play: ${text(one.line)}.`, `After the move played: ${text(one.instead)}.`];
 }
 

@@ -23,10 +23,7 @@ from stratkit.engine.stratego import (
     Variant,
 )
 from stratkit.notation.fenfs import Fenfs, position, seen_by
-from stratkit.notation.squares import move_text
-
-# By type: flag, spy, then the ranks by strength, bomb.
-RANKS = ("F", "S", "2", "3", "4", "5", "6", "7", "8", "9", "10", "B")
+from stratkit.notation.squares import RANKS, move_text
 
 _COLOURS = {0: "\x1b[1;31m", 1: "\x1b[1;34m"}
 _INVERSE = "\x1b[7m"  # the squares of the last move

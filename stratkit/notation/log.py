@@ -91,7 +91,7 @@ class Log:
         return f"{self.reason.replace('_', ' ')}, {won}"
 
     def move_text(self, ply: int) -> str:
-        """Move `ply` (from 0) as people write it: A4-A5."""
+        """Move `ply` (from 0) as logs write it: A4-A5."""
         [text] = move_words(
             self.moves[2 * ply : 2 * ply + 2], self.variant.width, self.variant.height, "-"
         )

@@ -9,8 +9,7 @@ from xml.etree.ElementTree import Element
 
 from stratkit.arrays import Bytes, Int64s
 from stratkit.engine.stratego import FILES, NO_PIECE, Variant
-from stratkit.notation.drawing import RANKS
-from stratkit.notation.squares import square_text
+from stratkit.notation.squares import RANKS, square_text
 from stratkit.pages import add, element
 
 SIZE, MARGIN = 48, 24  # of a square, and around the board, as in board.js

@@ -20,8 +20,9 @@ from stratkit.engine.stratego import (
     UNKNOWN,
     Variant,
 )
-from stratkit.notation.drawing import RANKS, heading, setup_cells, squares_seen
+from stratkit.notation.drawing import heading, setup_cells, squares_seen
 from stratkit.notation.fenfs import Fenfs, position, seen_by
+from stratkit.notation.squares import RANKS
 from stratkit.pictures import new_figure, save
 
 SIZE = 48  # of a square, in pixels

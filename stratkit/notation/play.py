@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,12 +10,12 @@ import numpy as np
 
 from stratkit.engine import Game
 from stratkit.engine.replay import Prefix
-from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, free_game, why_illegal
+from stratkit.engine.stratego import PIECE, TYPE, Position, free_game, why_illegal
 from stratkit.errors import InputError
 from stratkit.notation.actions import last_position, positions_of, prefix, prefix_by
-from stratkit.notation.drawing import RANKS
 from stratkit.notation.endings import End, ending_faults
 from stratkit.notation.log import Log
+from stratkit.notation.squares import ply_text
 
 
 @dataclass(frozen=True)
@@ -51,18 +50,11 @@ class Played:
 
 
 def move_texts(played: Played) -> list[str]:
-    """The moves as people write them, A4-A5; a fight with both ranks, A4xA5 7>5: the attacker won
-    (`<`: it fell; `=`: both fell). Needs `boards`."""
-    texts = []
-    for ply, (before, after) in enumerate(itertools.pairwise(played.boards)):
-        start, end = played.log.moves[2 * ply : 2 * ply + 2]
-        text = played.log.move_text(ply)
-        if before[end] & PIECE:
-            winner = after[end] & (PIECE | SIDE)
-            sign = "=" if not winner else "<>"[winner == before[start] & (PIECE | SIDE)]
-            ranks = (RANKS[cells & TYPE] for cells in (before[start], before[end]))
-            text = f"{text.replace('-', 'x')} {sign.join(ranks)}"
-        texts.append(text)
+    """The plies, as `ply_text` writes them. Needs `boards`."""
+    texts, moves = [], played.log.moves
+    for before, start, end in zip(played.boards, moves[::2], moves[1::2], strict=False):
+        met = (before[start] & TYPE, before[end] & TYPE) if before[end] & PIECE else None
+        texts.append(ply_text(start, end, played.log.variant.width, met))
     return texts
 
 

@@ -12,10 +12,9 @@ from xml.etree.ElementTree import Element, fromstring, tostring
 
 from stratkit.engine.stratego import TYPES, Position
 from stratkit.errors import printable
-from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import fenfs_of
 from stratkit.notation.play import Played, move_texts
-from stratkit.notation.squares import LETTER_ORDER
+from stratkit.notation.squares import LETTER_ORDER, RANKS
 from stratkit.pages import part
 
 _TEMPLATE = pathlib.Path(__file__).with_name("replay.html")

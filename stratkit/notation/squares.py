@@ -1,8 +1,8 @@
 """Squares, moves and pieces as text.
 
 A square is written file then rank, `A1` first; files are `ABCDEFGHIK`: there is no J. A move is
-written `A4A5`. Pieces have the letters of StraDoS2 (de Boer, MSc thesis, p. 90): red's B to M,
-blue's N to Y.
+written `A4A5`, and a fight `A4A5 7>5`. Pieces have the letters of StraDoS2 (de Boer, MSc thesis,
+p. 90): red's B to M, blue's N to Y.
 """
 
 from __future__ import annotations
@@ -11,12 +11,27 @@ import functools
 import re
 from collections.abc import Sequence
 
-from stratkit.engine.stratego import BLUE, BOMB, FILES, FLAG, RED, SPY, TYPES
+from stratkit.engine.stratego import (
+    BLUE,
+    BOMB,
+    BOTH_FALL,
+    FILES,
+    FLAG,
+    LOSES,
+    RED,
+    SPY,
+    TYPES,
+    WINS,
+    fight,
+)
 from stratkit.errors import InputError
 
 # Types from B on (red) and from N on (blue).
 LETTER_ORDER = (TYPES[BOMB], *TYPES[SPY:BOMB], TYPES[FLAG])
 EMPTY_LETTER, LAKE_LETTER = "A", "_"
+# By type: flag, spy, then the ranks by strength, bomb.
+RANKS = ("F", "S", "2", "3", "4", "5", "6", "7", "8", "9", "10", "B")
+_SIGNS = {WINS: ">", LOSES: "<", BOTH_FALL: "="}
 
 _FIRST = {RED: "B", BLUE: "N"}
 _LETTERS = {
@@ -47,6 +62,16 @@ def square_text(square: int, width: int) -> str:
 def move_text(from_: int, to: int, width: int) -> str:
     """A move as one token: `A4A5`."""
     return square_text(from_, width) + square_text(to, width)
+
+
+def ply_text(from_: int, to: int, width: int, met: tuple[int, int] | None = None) -> str:
+    """A ply in every list and on every page: `A4A5`. A fight of two types, attacker and attacked,
+    has their ranks: `A4A5 7>5`, the attacker won (`<`: it fell; `=`: both fell)."""
+    move = move_text(from_, to, width)
+    if met is None:
+        return move
+    attacker, attacked = met
+    return f"{move} {RANKS[attacker]}{_SIGNS[fight(*met)]}{RANKS[attacked]}"
 
 
 @functools.cache

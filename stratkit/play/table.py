@@ -26,6 +26,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 RESIGNED = GameNote("resigned", "player")  # who gave up before it had to
 AGREED = GameNote("agreed", "player")  # both wanted a draw
+OUT_OF_TIME = GameNote("clock", "referee")  # whose clock ran out
 
 
 class Adjudicator(Protocol):
@@ -96,6 +97,7 @@ class Table:
         self._live = np.zeros(slots, bool)
         self._resigned = np.zeros(slots, bool)  # the acting side gives up
         self._agreed = np.zeros(slots, bool)  # it accepts a draw
+        self._late = np.zeros(slots, bool)  # its clock has run out
         self._actions = np.zeros((slots, 256), np.int32)
         self._mu = np.full((slots, 256), np.nan, np.float32)
 
@@ -134,7 +136,7 @@ class Table:
         self._games[rows], self._seats[rows] = seated.numbers, seated.seats
         self._opening[rows] = [len(opening) for opening in seated.openings] or 0
         self._numbers[rows] = self._first[rows] = 0
-        self._resigned[rows] = self._agreed[rows] = False
+        self._resigned[rows] = self._agreed[rows] = self._late[rows] = False
         if self.adjudicator:
             self.adjudicator.begin(rows)
         self._steps[rows] = seated.steps
@@ -199,19 +201,21 @@ class Table:
         mu = np.full(len(self._live), np.nan, np.float32)
         for mine, decision in decisions:
             actions = decision.actions
-            if decision.resigned is not None:
-                self._resigned[mine] = decision.resigned
-                actions = np.where(decision.resigned, -1, actions)
-            if decision.agreed is not None:
-                self._agreed[mine] = decision.agreed
-                actions = np.where(decision.agreed, -1, actions)
+            for ended, instead in (
+                (self._resigned, decision.resigned),
+                (self._agreed, decision.agreed),
+                (self._late, decision.out_of_time),
+            ):
+                if instead is not None:
+                    ended[mine] = instead
+                    actions = np.where(instead, -1, actions)
             chosen[mine], mu[mine] = actions, decision.mu
             if decision.targets is not None and decision.root_value is not None:
                 self._note(mine, decision.targets, decision.root_value)
             if self.adjudicator and decision.values is not None:
                 self.adjudicator.observe(mine, self._actors[mine], decision.values)
         self.batch.apply(chosen)
-        live = np.flatnonzero(self._live & ~self._resigned & ~self._agreed)
+        live = np.flatnonzero(self._live & ~(self._resigned | self._agreed | self._late))
         self._actions[live, self._numbers[live]] = chosen[live]
         self._mu[live, self._numbers[live]] = mu[live]
         self._numbers[live] += 1
@@ -297,16 +301,17 @@ class Table:
         over: npt.NDArray[np.bool_],
         plies: npt.NDArray[np.int32],
     ) -> dict[int, GameNote]:
-        """Ends the games that a player gave up, that both agreed to draw, or that the adjudicator
-        decides: sets their `returns` and `over`; notes on them by number."""
+        """Ends the games that a player gave up or lost by its clock, that both agreed to draw, or
+        that the adjudicator decides: sets their `returns` and `over`; notes on them by number."""
         notes = {}
         for row in np.flatnonzero(self._live & self._agreed).tolist():
             returns[row], over[row] = 0, True
             notes[int(self._games[row])] = AGREED
-        for row in np.flatnonzero(self._live & self._resigned).tolist():
-            returns[row] = returns_of_loss(self.game.players, int(self._actors[row]))
-            notes[int(self._games[row])] = RESIGNED
-            over[row] = True
+        for lost, note in ((self._resigned, RESIGNED), (self._late, OUT_OF_TIME)):
+            for row in np.flatnonzero(self._live & lost).tolist():
+                returns[row] = returns_of_loss(self.game.players, int(self._actors[row]))
+                notes[int(self._games[row])] = note
+                over[row] = True
         if self.adjudicator:
             for row in np.flatnonzero(self._live & ~over & (plies > 0)).tolist():
                 if decided := self.adjudicator.adjudicate(row):

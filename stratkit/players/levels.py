@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.errors import InputError, UsageError
-from stratkit.players.registry import LEVEL, parse_player
+from stratkit.players.registry import LEVEL, NETWORK, parse_player
 from stratkit.players.spec import CHOSEN, Contestant, OpenContext, Opener, PlayerKind, PlayerSpec
 from stratkit.players.spec import LEVEL as PREFIX
 
@@ -49,6 +49,16 @@ def level_of(spec: str) -> int | None:
     """The level that a SPEC names; None: it is no such SPEC."""
     number = spec.removeprefix(PREFIX)
     return int(number) if spec.startswith(PREFIX) and number.isdecimal() else None
+
+
+def level_networks(game: str) -> dict[int, PlayerSpec]:
+    """The levels of a game that are one network without a search each, by number."""
+    found = {}
+    for number, members in enumerate(LEVELS.get(game, ()), 1):
+        spec = parse_player(members[0])
+        if len(members) == 1 and spec.kind is NETWORK and not spec.options.searching:
+            found[number] = spec
+    return found
 
 
 def open_level(

@@ -134,6 +134,7 @@ class Decision:
     values      float32 [n], what the player expects to get, if it was asked for that
     resigned    bool [n], the games that it gives up instead, if any
     agreed      bool [n], those in which it agrees to a draw instead, if any
+    out_of_time bool [n], those that it has lost by its clock instead, if any
     targets     [n], of a player that searches: what a network is to learn of the policy
     root_value  float32 [n], and of the value; NaN: nothing was searched
     """
@@ -145,6 +146,7 @@ class Decision:
     targets: PolicyTargets | None = None
     root_value: Floats | None = None
     agreed: npt.NDArray[np.bool_] | None = None
+    out_of_time: npt.NDArray[np.bool_] | None = None
 
 
 @runtime_checkable
@@ -205,7 +207,7 @@ def decide(player: Player, views: Views, values: bool = False) -> Decision:
     else:
         decision = player.act(views)
     none = decision.actions < 0
-    for instead in (decision.resigned, decision.agreed):
+    for instead in (decision.resigned, decision.agreed, decision.out_of_time):
         none = none if instead is None else none & ~instead
     if none.any():
         raise StratkitError(NO_ACTION)

@@ -53,6 +53,15 @@ def generate(options: DeployOptions, read_player: ReadPlayer, warn: Say, say: Sa
             _write_entropy(entropy, options.as_json, out, say)
 
 
+def setups_from(text: str, game: Game, seed: int, warn: Say = lambda text: None) -> SetupSource:
+    """The source that `--from` would name, for a game that is played. Raises as `generate` does."""
+    from stratkit.players.registry import parse_player
+
+    kind = variant(game.name)
+    options = DeployOptions(game=kind.name, source=text, seed=seed, force=False, output="-")
+    return _source(options, constraints_of(kind, (), ()), parse_player, warn, warn)
+
+
 def _source(
     options: DeployOptions, constraints: Constraints, read_player: ReadPlayer, warn: Say, say: Say
 ) -> SetupSource:

@@ -6,7 +6,6 @@ process.py       a program as a process
 supervisor.py    ends it with all its children
 process_pool.py  the processes of programs: one for each game, or one for many
 stderr.py        what a program writes to its stderr
-clock.py         a clock for a program's moves of a whole game
 open_program.py  from a PLAYER to a program
 referee.py       one game with programs, told and checked move by move
 engine_pool.py   such games at a time, and who is not asked any more

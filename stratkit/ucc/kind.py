@@ -5,16 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stratkit.declared import Kind, option, seconds, switch, text, whole
+from stratkit.declared import option, seconds, switch, text, whole
+from stratkit.players.clock import CLOCK, DAY, Clock
 from stratkit.players.spec import PlayerKind
-from stratkit.ucc.clock import DAY, Clock
-
-CLOCK = Kind(
-    "SECONDS[+INCREMENT]",
-    "SECONDS above 0, or SECONDS+INCREMENT",
-    Clock.read,
-    lambda clock: clock,
-)
 
 
 @dataclass(frozen=True)

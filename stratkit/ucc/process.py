@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stratkit.errors import error_context
-from stratkit.ucc.clock import Clock
+from stratkit.players.clock import Clock
 from stratkit.ucc.stderr import Stderr
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")

@@ -314,7 +314,7 @@ def test_one_learns_from_mistakes_by_keys(
         where = f"document.querySelector('#board [data-square={square}]')"
         browser.evaluate(f"{where}.dispatchEvent(new Event('click'))")
     told = browser.evaluate(TOLD)
-    assert told.startswith(f"{start}-{end}: as good as the best move.")
+    assert told.startswith(f"{best}: as good as the best move.")
     assert "Probable play: " in told and "After the move played: " in told
     knew = browser.evaluate("[...document.querySelectorAll('#knew li')].map(e => e.textContent)")
     assert [item.split(":")[0] for item in knew] == [piece["square"] for piece in first["knew"]]

@@ -155,11 +155,38 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
     one, two = records(games)
     letters = {"A": "-", "B": "B", "C": "S", "D": "2", "E": "3", "K": "9", "L": "10", "M": "F"}
     assert "".join(letters[letter] for letter in one["setups"][0]) == mine
-    assert first.startswith("game 1: you ") and one["reason"] in first
-    assert last.startswith("game 2: you ") and two["reason"] in last
+    for number, told, game in ((1, first, one), (2, last, two)):
+        assert told.startswith(f"game {number}: you ")
+        assert f"({game['reason'].replace('_', ' ')})" in told
     assert one["plies"] + two["plies"] > 10 and browser.errors == []
     whole = [address for address in browser.requests if not address.startswith("blob:")]
     assert whole and all(a.startswith((served.address, "data:,")) for a in whole)
+
+
+# Of a board, who stands where, and the ranks of red.
+STANDING = """(squares => squares.map(piece => piece === "lake" ? piece : piece &&
+    piece.side + (piece.side === "red" ? piece.text : "")))"""
+
+
+def look_back(browser: Browser, first: list[str | None]) -> None:
+    """Steps back to the first turn by keys, and on by the button; nothing can be played there."""
+    now, moves = (browser.evaluate(f"{what}") for what in ("shown()", "scene().log.length"))
+    last = browser.evaluate("scene().log.findLastIndex(ply => ply[3])")
+    for _ in range(moves):
+        browser.press("ArrowLeft", 37)
+    assert browser.evaluate(f"{STANDING}(shown())") == first
+    assert "•" not in browser.evaluate("shown().map(piece => piece?.text).join()")
+    told = browser.evaluate("[at('now').textContent, asked(), at('earlier').disabled]")
+    assert told == [f"You look back: after move 0 of {moves}.", False, True]
+    browser.evaluate(f"at('log').children[{last}].click()")
+    fight = browser.evaluate(f"scene().log[{last}]")
+    browser.click("earlier")
+    met = [browser.evaluate(f"shown()[{square}]") for square in fight[1:3]]
+    assert re.split(" |[<=>]", fight[4])[1:] == [piece["text"] for piece in met]
+    assert "You look back" in browser.evaluate("at('now').textContent")
+    while not browser.evaluate("at('later').disabled"):
+        browser.click("later")
+    assert browser.evaluate("shown()") == now and browser.evaluate("asked()")
 
 
 def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) -> None:
@@ -168,6 +195,9 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
         browser.visit(served.address)
         until(browser, "asked()")
         browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+        first = browser.evaluate(f"{STANDING}(scene().board)")
+        assert "•" not in browser.evaluate("scene().board.map(piece => piece?.text).join()")
         for _ in range(20):
             until(browser, "asked() && scene().kind === 'turn'")
             if browser.evaluate("scene().log.some(ply => ply[3])"):
@@ -181,7 +211,8 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
         noted = browser.evaluate(
             "[...document.querySelectorAll('#log .fight')].map(x => x.innerText)"
         )
-        fight = r"[A-F][1-6][A-F][1-6] (\d+|S)x(\d+|S|B|F)"
+        look_back(browser, first)
+        fight = r"[A-F][1-6][A-F][1-6] (\d+|S)[<=>](\d+|S|B|F)"
         assert all(re.fullmatch(fight, note) for note in noted)
         counts = browser.evaluate(
             "['lost-own', 'lost-enemy', 'hidden'].map(id => at(id).querySelectorAll('svg').length)"
@@ -294,6 +325,10 @@ def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib
         until(browser, "asked() && scene().ply === 2")
         assert browser.evaluate("document.getAnimations().length") <= 2 and no_scrolling(browser)
         square = browser.evaluate("scene().board.findIndex((_, at) => hides(at))")
+        for fell, flying in (("true", 0), ("false", 1)):  # who holds its square does not come
+            browser.evaluate(f"slide(0, {square}, true, {fell})")
+            moves = f"board.squares[{square}].querySelector('.piece').getAnimations().length"
+            assert browser.evaluate(moves) == flying
         browser.evaluate(f"focusOn({square})")
         browser.press("n", 78)
         browser.evaluate("at('notes').firstChild.click()")

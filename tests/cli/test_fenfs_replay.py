@@ -12,11 +12,10 @@ import pytest
 from browser import Browser
 from running import ROOT, run
 from stratkit.engine.stratego import BLUE, BOTH_FALL, LOSES, RED, TYPES, WINS, fight
-from stratkit.notation.drawing import RANKS
 from stratkit.notation.fenfs import OBSERVER, fenfs_of
 from stratkit.notation.gravon import parse_log
 from stratkit.notation.play import Played, play_out
-from stratkit.notation.squares import piece
+from stratkit.notation.squares import RANKS, piece
 
 LOG = ROOT / "formats" / "samples" / "gravon" / "barrage.2003.9.2.7.gsn"
 SVG = "http://www.w3.org/2000/svg"  # no address: a name, which scripts need for shapes
@@ -171,14 +170,14 @@ def test_fights_are_in_the_list_and_what_is_lost_is_counted(
     before = [fenfs_of(played.position(ply)).board.upper() for ply in range(PLIES + 1)]
     signs = set()
     for ply, item in enumerate(items):
-        text = played.log.move_text(ply)
         start, end = played.log.moves[2 * ply : 2 * ply + 2]
         met = [piece(before[ply][square]) for square in (start, end)]
+        text = played.log.move_text(ply).replace("-", "")
         if met[1] is not None:
             outcome = fight(met[0][1], met[1][1])
             signs.add(outcome)
             ranks = [RANKS[type_] for _, type_ in met]
-            text = f"{text.replace('-', 'x')} {ranks[0]}{'=><'[outcome]}{ranks[1]}"
+            text += f" {ranks[0]}{'=><'[outcome]}{ranks[1]}"
         assert item == f"{ply + 1}. {text}"
     assert signs == {WINS, LOSES, BOTH_FALL}
     event = 'document.getElementById("event").textContent'

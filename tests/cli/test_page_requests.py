@@ -322,6 +322,7 @@ def test_a_level_is_chosen_in_the_page(tmp_path: pathlib.Path) -> None:
             for word in ("3", "", "resign"):
                 assert served.say(state["version"], word) == 204
                 state = served.asked(state["version"])
+                assert state["match"]["against"] == "level=3"  # also after a page is reloaded
         assert (state["phase"], state["rematch"]) == ("over", "asked")
         assert state["messages"] == ["you have 0 of 4 against level=3: try level=2"]
         assert served.say(state["version"], "leave") == 204

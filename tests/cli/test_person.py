@@ -63,7 +63,9 @@ def test_whole_games_are_told(tmp_path: pathlib.Path) -> None:
     assert len(records) == 2 and "seen by red" in told and "seen by blue" in told
     for number, record in enumerate(records, 1):
         assert f"game {number}: you play {('red', 'blue')[number - 1]}" in told
-        assert f"game {number}: you " in errors and f"({record['reason']})" in errors
+        assert (
+            f"game {number}: you " in errors and f"({record['reason'].replace('_', ' ')})" in errors
+        )
         end = told.split(f"the end of game {number}, ply {record['plies']}: both armies\n")[1]
         board = end.split("\n")[: 6 + 2]
         assert board[0].split()[0] == ("A", "F")[number - 1]  # the person's side is below

@@ -129,6 +129,45 @@ def test_the_replay_shows_what_was_hidden(
     assert browser.errors == []
 
 
+def test_a_level_is_chosen_before_each_game(
+    browser: Browser, folder: tuple[pathlib.Path, str]
+) -> None:
+    files, _ = folder
+    done = run("match", "human", "level=any", "--game", "barrage", "--page", "any.html", cwd=files)
+    assert done.status == 0, done.err
+    browser.forget()
+    browser.open(files / "any.html")
+    until(browser, "state.phase === 'ask' && scene().column === 'level'")
+    now, names = "at('now').textContent", "[...at('actions').children].map(b => b.textContent)"
+    assert browser.evaluate(now) == "Choose the level of your opponent."
+    assert browser.evaluate(names) == ["5", "6", "7"]
+    assert browser.evaluate("getComputedStyle(at('leave')).display") == "none"
+    title = "at('title').textContent"
+    for game, level in ((1, 5), (2, 7)):
+        browser.evaluate(f"at('actions').children[{level - 5}].click()")
+        until(browser, "scene().kind === 'offer'")
+        assert f"level={level} " in browser.evaluate(title)
+        browser.click("take")
+        until(browser, "scene().kind === 'turn'")
+        browser.evaluate(GO)
+        until(browser, "asked() && scene().log.length > 1")
+        before = browser.evaluate("JSON.stringify(scene())")
+        browser.open(files / "any.html")  # what is loaded again meets the same level
+        until(browser, "state.phase === 'ask'")
+        assert browser.evaluate("JSON.stringify(scene())") == before
+        assert browser.evaluate("state.match.against") == f"level={level}"
+        browser.evaluate("say('resign')")
+        until(browser, "scene().column === 'level' && !at('end').hidden")
+        assert browser.evaluate(f"state.ended.at(-1).result.startsWith('game {game}: you lost')")
+        assert browser.evaluate("replays.get(scene().game - 1)").count(f'"level={level}"') == 1
+        browser.click("go-on")
+        until(browser, "!at('choice').hidden")
+        assert "level=any" in browser.evaluate(title)
+        scores = browser.evaluate("scene().facts.slice(1).join()")
+        assert scores == f"you have 0 of 1 against level={level}"
+    assert browser.errors == []
+
+
 def test_a_browser_without_webassembly_is_told(
     browser: Browser, folder: tuple[pathlib.Path, str]
 ) -> None:

@@ -84,8 +84,8 @@ def test_moves_draws_and_a_rematch(tmp_path: pathlib.Path) -> None:
         served.answer(two, "")
         served.answer(one, "undo")
         again = served.at(one)
-        assert "only against a player of stratkit's own" in again["messages"][0]
-        assert again["match"]["undoes"] is False and again["match"]["hints"] is False
+        assert "there is nothing to take back" in again["messages"][0]
+        assert again["match"]["undoes"] is True and again["match"]["hints"] is False
         served.answer(one, "draw")
         offered = served.answer(one, a_move(again))
         assert offered["scene"]["draw"] == "mine"
@@ -176,6 +176,79 @@ def test_two_people_go_on(tmp_path: pathlib.Path, how: str) -> None:
         assert again.at(again.take(0))["scene"] == left["scene"]
 
 
+def test_a_move_is_given_back(tmp_path: pathlib.Path) -> None:
+    """Either one asks at its turn, and the other one answers; those who watch see nothing of it."""
+    games = tmp_path / "g.jsonl"
+    with Hosted(("clock=600,human", *PLAY[1:], "-o", games), person="clock=600,human") as served:
+        one, two = served.take(0), served.take(1)
+        for seat in (one, two):
+            served.answer(seat, "")
+        turns = [served.answer(seat, a_move(served.at(seat))) for seat in (one, two, one)]
+        before = served.at(two)
+        for answer, back in (("decline", False), ("give it back", True)):
+            served.answer(two, "undo")
+            asked = served.at(one)
+            assert asked["scene"]["column"] == "answer" and set(asked["scene"]["actions"]) == {
+                "give it back",
+                "decline",
+            }
+            assert asked["scene"]["facts"][0].startswith("human-2 asks to take back the last move")
+            watching = served.watching.split("/")[3]
+            seen = json.loads(served.request("GET", f"/{watching}/state?after=0")[1])
+            assert seen["scene"]["kind"] == "watch" and "human-2" not in seen["scene"]
+            served.answer(one, answer)
+            now = served.at(two)
+            same = turns[1] if back else before
+            ignored = {"new"}
+            assert {k: v for k, v in now["scene"].items() if k not in ignored} == {
+                k: v for k, v in same["scene"].items() if k not in ignored
+            }
+            assert bool(now["messages"]) is not back
+        assert sum(clock["left"] for clock in now["clocks"]) < 1200
+        served.token = one
+        assert served.state(asked["version"])["scene"]["kind"] == "turn"
+        served.answer(two, a_move(served.at(two)))
+        served.answer(one, "undo")
+        served.answer(two, "give it back")
+        first = served.at(one)
+        assert first["scene"]["ply"] == 0
+        served.answer(one, "save")
+        assert served.ended()[0] == 0
+    with Hosted(
+        ("clock=600,human", *PLAY[1:], "-o", games, "--resume"), person="clock=600,human"
+    ) as again:
+        one, two = again.take(0), again.take(1)
+        assert again.at(one)["scene"] == first["scene"]
+        again.answer(one, "resign")
+        again.at(two)
+    assert records(games)[0]["undone"] == 2
+
+
+def test_a_flag_falls(tmp_path: pathlib.Path) -> None:
+    """Pages and who watches know all clocks; whose has run out has lost, whatever it says."""
+    games = tmp_path / "g.jsonl"
+    play = ("clock=1e-3,name=b,human", "--game", "nano", "-n", 2, "--seed", 5, "-o", games)
+    with Hosted(play, person="name=a,clock=600+5,human") as served:
+        one, two = served.take(0), served.take(1)
+        for seat in (one, two):
+            served.answer(seat, "")
+        state = served.at(one)
+        mine, theirs = state["clocks"]
+        assert 0 < mine["left"] <= 600 and mine["runs"] and theirs == {"left": 0.0, "runs": False}
+        served.answer(one, a_move(state))
+        until_over = served.at(two)
+        while not until_over["ended"]:
+            until_over = served.at(two)
+        assert until_over["ended"][0]["result"] == "game 1: you lost (clock)"
+        watching = served.watching.split("/")[3]
+        _, data = served.request("GET", f"/{watching}/state?after=0")
+        assert [clock["left"] > 0 for clock in json.loads(data)["clocks"]] == [True, False]
+    [game] = records(games)
+    ended = (game["reason"], game["adjudicator"], game["fault"], game["result"])
+    assert ended == ("clock", "referee", None, "red")
+    assert run("fenfs", "check", games).status == 0
+
+
 def test_at_one_terminal_a_screen_is_between(tmp_path: pathlib.Path) -> None:
     games = tmp_path / "g.jsonl"
     words = ["", "", "", "", "", "moves", "resign", "", "save"]
@@ -206,7 +279,9 @@ def test_in_two_browsers(browser: Browser, tmp_path: pathlib.Path) -> None:
         browser.click("take")
         served.answer(two, "")
         until(browser, "asked() && scene().kind === 'turn'")
-        assert no_scrolling(browser) and browser.evaluate("at('undo').hidden && at('hint').hidden")
+        assert no_scrolling(browser) and browser.evaluate(
+            "at('undo').disabled && at('hint').hidden"
+        )
         assert "human, you (red)" in browser.evaluate("at('title').textContent")
         browser.click("draw")
         until(browser, "asked() && scene().draw === 'mine' && at('draw').disabled")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,14 @@ import pytest
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import setup_of, variant
-from stratkit.errors import InputError
+from stratkit.errors import InputError, UsageError
+from stratkit.humans.browser import Browser
 from stratkit.humans.draws import DeclinedOffers
-from stratkit.humans.human import HumanPlayer
-from stratkit.humans.session import Saved, Session
+from stratkit.humans.human import FELL, HumanPlayer, open_human
+from stratkit.humans.live_clock import LiveClock
+from stratkit.humans.session import Saved, Session, Undone
 from stratkit.humans.terminal import Terminal
+from stratkit.match import PLAYERS
 from stratkit.notation.drawing import STYLES
 from stratkit.notation.setups import parse_setup, setup_text
 from stratkit.notation.squares import square_text
@@ -26,9 +30,13 @@ from stratkit.play.finished import Finished, GameNote
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.baselines import RandomPlayer
+from stratkit.players.clock import Clock
 from stratkit.players.player import Explanation, Views
+from stratkit.players.registry import parse_player
+from stratkit.players.spec import OpenContext
 
 SETUP = "MDBaaaCDEKLa".replace("a", "A")
+CONTEXT = OpenContext(1, 1)
 OTHER = "LKaaaDMDBEaC".replace("a", "A")
 
 
@@ -43,6 +51,7 @@ class Seat:
         seats: tuple[int, int] = (0, 1),
         style: str = "ascii",
         board: str = "mini",
+        clock: LiveClock | None = None,
         **more: Any,
     ) -> None:
         game = Game(board)
@@ -51,7 +60,7 @@ class Seat:
         self._typed = iter(lines)
         front = Terminal(self.ask, self.show, STYLES[style], colour=style == "unicode")
         person = HumanPlayer(game, 1, setup, **more)
-        person.sit_down(Session(front, said or {}, self.keep, hint))
+        person.sit_down(Session(front, said or {}, self.keep, hint, undoes=True, clock=clock))
         seatings = Seatings(iter([Seating(0, seats)]))
         self.table = Table(game, [person, RandomPlayer(2)], seatings, slots=1)
 
@@ -110,6 +119,65 @@ def test_moves_and_words() -> None:
     assert "their piece went from" in text and "A move is written" in text
     assert "your scout went" not in text  # the person knows
     assert seat.kept == [SETUP, "B2 B3"]
+
+
+def test_setups_are_offered_from_a_source(tmp_path: pathlib.Path) -> None:
+    """A file, or another one; what is wrong is told before a game begins."""
+    game, file = Game("mini"), tmp_path / "own.setups"
+    file.write_text(f"{SETUP}\n{OTHER}\n")
+
+    def opened(source: str) -> HumanPlayer:
+        player = open_human(parse_player(f"offers={source},human", PLAYERS), game, CONTEXT).player
+        assert isinstance(player, HumanPlayer) and player.offers is not None
+        return player
+
+    drawn = opened(str(file)).offers
+    assert drawn is not None
+    assert {setup_text(drawn(number)) for number in range(20)} == {SETUP, OTHER}
+    other = opened("uniform").offers
+    assert other is not None and sorted(setup_text(other(7))) == sorted(SETUP)
+    with pytest.raises((InputError, OSError)):
+        opened(f"model:{tmp_path}/none.setups")
+    with pytest.raises(UsageError, match="no such source"):
+        opened("modell:x")
+
+
+def test_a_clock_runs_while_its_owner_is_asked() -> None:
+    """Not in deployment, not while the other one moves, and not for words that were said before.
+    Neither a question nor a move that is taken back gives time back."""
+    passed, left = [0.0], dict[int, float]()
+    clock = LiveClock(Clock(60, 5), left, left.__setitem__, now=lambda: passed[0])
+
+    def typed(*lines: tuple[float, str]) -> Iterator[str]:
+        for seconds, line in lines:
+            passed[0] += seconds
+            yield line
+
+    seat = Seat([], clock=clock)
+    seat._typed = typed((1000, SETUP), (7, "moves"), (3, "B2B3"), (10, "undo"))
+    with pytest.raises(Undone):
+        until(seat.table)
+    assert left == {0: 45.0}  # 60 - 10 + 5 - 10
+    text = "".join(seat.shown)
+    assert "red 1:00> " in text and "red 0:53> " in text and "red 0:55> " in text
+    again = Seat([], {0: [SETUP]}, clock=clock)
+    again._typed = typed((44.5, "B2B3"), (5.4, "board"), (0.2, "A1A2"))
+    [[ended]] = [list(one) for one in until(again.table)]
+    assert left == {0: 0.0} and again.kept == ["B2B3", FELL]
+    assert ended[0].returns.tolist() == [-1, 1]
+    lost = Seat([], {0: [SETUP, "B2B3", FELL]}, clock=clock)  # it was left before it was recorded
+    [finished] = until(lost.table)
+    assert finished.notes == {0: GameNote("clock", "referee")}
+
+
+def test_a_page_does_not_wait_for_a_clock_that_has_run_out() -> None:
+    page = Browser({})
+    clock = LiveClock(Clock(1), now=iter([0.0, 0.25, 2.0, 2.0, 2.0]).__next__)
+    page.clocks = (clock, None)
+    clock.run()
+    state = json.loads(page.state(-1) or "")
+    assert state["clocks"] == [{"left": 0.8, "runs": True}, None]
+    assert page.ask("", clock) == "" and clock.left == 0
 
 
 def test_words_that_are_misspelt() -> None:

@@ -23,6 +23,7 @@ from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import PIECE, SIDE, TYPE, Position, placements, setup_of, variant
 from stratkit.humans.browser import Browser
 from stratkit.humans.human import HumanPlayer
+from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.pages import Pages
 from stratkit.humans.session import Saved, Session
 from stratkit.humans.spectators import Spectators, Watched
@@ -192,7 +193,7 @@ class Saying(Browser):
         super().__init__(MATCH)
         self.words, self.sent = iter(words), b""
 
-    def ask(self, prompt: str) -> str | None:
+    def ask(self, prompt: str, clock: LiveClock | None = None) -> str | None:
         self._publish(phase="ask", messages=self._messages)
         self.sent += (self.state(self._version - 1) or "").encode()
         return next(self.words, None)

@@ -20,7 +20,7 @@ from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError, UsageError
 from stratkit.humans.observed_game import ObservedGame
 from stratkit.humans.scenes import turn_scene
-from stratkit.humans.standalone.page import check_players, facts, page, write_page
+from stratkit.humans.standalone.page import Opponent, facts, opponents_of, page, write_page
 from stratkit.match import PLAYERS
 from stratkit.models.flat_weights import flat_network
 from stratkit.models.open_model import open_model
@@ -123,12 +123,12 @@ def compared(folder: pathlib.Path, html: str, games: Mapping[int, Sequence[int]]
     return by_node("standalone_check.js", STANDALONE / "module.js", file, of)
 
 
-@pytest.mark.parametrize("keys", ["", "preset=fast,", "temperature=1.5,threshold=.02,quanta=20,"])
-def test_the_page_plays_as_the_command_line_does(keys: str, tmp_path: pathlib.Path) -> None:
-    game, both = Game("barrage", {"max_plies": 70}), specs("human", f"{keys}barrage")
-    contestant = open_player(both[1], game, SEED, 1)
-    games = {number: played(game, contestant.player, number) for number in (0, 2**31 - 1)}
-    write_page(str(tmp_path / "it.html"), both, contestant, game, None, False)
+@pytest.mark.parametrize("other", ["barrage", "preset=fast,barrage", "level=5"])
+def test_the_page_plays_as_the_command_line_does(other: str, tmp_path: pathlib.Path) -> None:
+    game, both = Game("barrage", {"max_plies": 70}), specs("human", other)
+    player = open_player(both[1], game, SEED, 1).player
+    games = {number: played(game, player, number) for number in (0, 2**31 - 1)}
+    write_page(str(tmp_path / "it.html"), both, game, None, False)
     found = compared(tmp_path, (tmp_path / "it.html").read_text(), games)
     assert found["different"] == [] and found["compared"] > 150
 
@@ -157,13 +157,15 @@ def test_any_network_and_board(
     player = post_processed(network, SearchOptions(), post, 1)
     games = {number: played(game, player, number) for number in range(4)}
     flat, own = flat_network(net, weights), variant(name)
-    known = {"game": name, "rules": "", "squares": own.squares, "channels": flat.channels}
-    known |= {"blocks": flat.blocks, "ending": flat.ending}
-    known["processing"] = [
+    sizes_of = {"sizes": [flat.channels, flat.blocks, flat.ending], "bytes": len(flat.weights)}
+    processing = [
         post.temperature,
         *post.processing(deploying=False),
         *post.processing(deploying=True),
     ]
+    opponents = [{"network": 0, "processing": processing}]
+    known = {"game": name, "rules": "", "squares": own.squares, "networks": [sizes_of]}
+    known |= {"opponents": opponents}
     found = compared(tmp_path, page(known, flat.weights), games)
     assert found["different"] == [] and found["compared"] > 40
     expected = np.concatenate([values_of(evaluator, game, games[number]) for number in games])
@@ -176,7 +178,7 @@ def test_a_person_is_shown_what_a_match_shows(tmp_path: pathlib.Path) -> None:
     own.write_text("LAAAAAAABMAAAADEAACKAAAAAAAAAAADAAAAAAAA\n")
     both = specs(f"setup={own},human", "barrage-easy")
     contestant = open_player(both[1], game, SEED, 1)
-    write_page(str(tmp_path / "it.html"), both, contestant, game, None, False)
+    write_page(str(tmp_path / "it.html"), both, game, None, False)
     setup = parse_setup(own.read_text().strip(), variant("barrage"))
     words, scenes = zip(
         *(shown(game, contestant.player, number, setup) for number in (0, 1)), strict=True
@@ -201,7 +203,8 @@ def test_a_page_whose_network_is_another_one_says_so(tmp_path: pathlib.Path) -> 
     game, both = Game("barrage"), specs("human", "barrage-easy")
     model = open_model("barrage-easy", None)
     flat = flat_network(model.net, model.weights)
-    html = page(facts(game, both, "it", None, flat), flat.weights[:-4])
+    known = facts(game, both, [("it", Opponent(both[1]))], None, {" barrage-easy": flat})
+    html = page(known, flat.weights[:-4])
     with pytest.raises(subprocess.CalledProcessError):
         compared(tmp_path, html, {})
 
@@ -210,19 +213,18 @@ def test_equal_commands_write_equal_pages(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game, both = Game("barrage", {"two_squares": 5}), specs("barrage-easy", "human")
-    contestant = open_player(both[0], game, 0, 1)
     pages = []
     for name in "ab":
-        size = write_page(str(tmp_path / name), both, contestant, game, 7, False)
+        size = write_page(str(tmp_path / name), both, game, 7, False)
         pages.append((tmp_path / name).read_bytes())
         assert size == len(pages[-1]) < 1_000_000
     assert pages[0] == pages[1] and b'"seed":"7","first":1' in pages[0]
     assert b"two_squares=5" in pages[0] and b"default-src 'none'" in pages[0]
     with pytest.raises(InputError, match="exists already"):
-        write_page(str(tmp_path / "a"), both, contestant, game, 7, False)
+        write_page(str(tmp_path / "a"), both, game, 7, False)
     monkeypatch.setattr("stratkit.humans.standalone.page.MAX_BYTES", 500_000)
     with pytest.raises(InputError, match=r"the page would have 0\.\d MB, of 0 at most"):
-        write_page(str(tmp_path / "c"), both, contestant, game, 7, False)
+        write_page(str(tmp_path / "c"), both, game, 7, False)
 
 
 @pytest.mark.parametrize(
@@ -235,11 +237,14 @@ def test_equal_commands_write_equal_pages(
         (("human", "per=action,barrage"), "barrage", "only temperature, threshold"),
         (("human", "memory=on,barrage"), "barrage", "only temperature, threshold"),
         (("human", "barrage"), "kuhn", "for boards of Stratego, not for kuhn"),
+        (("clock=60,human", "barrage"), "barrage", "of a person's keys only setup"),
+        (("human", "level=1"), "barrage", "a page has the networks: 5, 6, 7"),
+        (("human", "level=any"), "mini", "a page has the networks: none"),
     ],
 )
 def test_other_players_are_refused(players: tuple[str, str], game: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        check_players(specs(*players), Game(game))
+        opponents_of(specs(*players), Game(game))
 
 
 def test_the_module_is_made_of_the_sources(tmp_path: pathlib.Path) -> None:

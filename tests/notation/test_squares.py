@@ -10,6 +10,7 @@ from stratkit.notation.squares import (
     parse_move,
     parse_square,
     piece,
+    ply_text,
     split_move,
     square_text,
 )
@@ -66,3 +67,19 @@ def test_a_rescue_is_told_from_a_move():
     assert split_move("A4:A5") == ("A4", ":", "A5")
     with pytest.raises(InputError):
         parse_move("A4:A5", 10, 10)
+
+
+@pytest.mark.parametrize(
+    ("met", "text"),
+    [
+        (None, "K4K9"),
+        ((2, 3), "K4K9 2<3"),
+        ((2, FLAG), "K4K9 2>F"),
+        ((3, BOMB), "K4K9 3>B"),
+        ((4, BOMB), "K4K9 4<B"),
+        ((SPY, MARSHAL), "K4K9 S>10"),
+        ((MARSHAL, MARSHAL), "K4K9 10=10"),
+    ],
+)
+def test_a_ply_in_a_list(met, text):
+    assert ply_text(39, 89, 10, met) == text

@@ -19,7 +19,7 @@ from running import PATIENCE, run
 from stratkit.engine import Game
 from stratkit.engine.arbiter import Arbiter, IllegalMove
 from stratkit.notation.board import Board
-from stratkit.ucc.clock import Clock
+from stratkit.players.clock import Clock
 from stratkit.ucc.process import Process, Program
 from stratkit.ucc.stderr import CHUNK, Stderr
 from test_programs import FREE, bot, games, play, served, tag

@@ -68,7 +68,7 @@ class StrategoKit(Kit):
 
         def name(move: tuple[int, int]) -> str:
             start, end = (int(cells[self.variant.framed(side, square)]) for square in move)
-            squares = " ".join(self._square(side, square) for square in move)
+            squares = "".join(self._square(side, square) for square in move)
             return f"{squares} {TYPES[start & TYPE]}{_target(end)}"
 
         return TurnText(draw(fenfs_of(position, side), side), "move", name)

@@ -13,8 +13,7 @@ from stratkit.engine import Batch
 from stratkit.engine.stratego import PIECE, SIDE, Variant
 from stratkit.engine.worlds import NOT_HIDDEN, hidden_types
 from stratkit.humans.analysis.analyst import Analyst, Judgement, Turn, views_of
-from stratkit.notation.drawing import RANKS
-from stratkit.notation.squares import move_text, square_text
+from stratkit.notation.squares import RANKS, move_text, square_text
 from stratkit.players.player import Moves
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search.blueprint import PlayableBlueprint

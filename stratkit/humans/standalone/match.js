@@ -7,16 +7,16 @@ class Match {
     static NONE = 255;  // of a setup: no piece
 
     constructor(module, facts, begun, keep) {
-        Object.assign(this, facts, {module, keep, ended: [], replays: [], version: 0, waiting: []});
+        Object.assign(this, facts, {module, keep, ended: [], replays: new Map(), version: 0, waiting: []});
         this.messages = ["Everything happens in this page: what your opponent hides lies in its memory, too."];
-        this.start(begun.number, begun.actions);
+        this.start(begun.number, begun.actions, begun.opponent);
     }
 
     // ---- what the page asks ----
 
     async state(after) {
         if (this.version <= after) await new Promise(done => this.waiting.push(done));
-        const {version, against, game, ended, scene, advice, messages} = this;
+        const {version, game, ended, scene, advice, messages} = this, against = this.met;
         const match = {against, of: game, me: "you", players: ["you", against], people: 1,
                        hints: true, undoes: true, draws: false};
         return JSON.stringify({version, phase: "ask", match, ended, scene, advice, messages});
@@ -25,7 +25,8 @@ class Match {
     say(version, word) {
         if (version !== this.version) return false;
         [this.messages, this.advice] = [[], null];
-        if (this.scene.kind === "offer") this.arrange(word);
+        if (this.scene.kind === "choice") this.meet(word);
+        else if (this.scene.kind === "offer") this.arrange(word);
         else if (word === "?") this.advise();
         else if (word === "undo") this.undo();
         else if (word === "resign") this.end("lost", "resigned");
@@ -36,7 +37,8 @@ class Match {
 
     publish() {
         this.version++;
-        this.keep({id: this.id, seed: String(this.seed), number: this.number, actions: this.module.actions});
+        this.keep({id: this.id, seed: String(this.seed), number: this.number, actions: this.module.actions,
+                   opponent: this.opponent});
         for (const done of this.waiting.splice(0)) done();
     }
 
@@ -44,15 +46,40 @@ class Match {
 
     // ---- a game ----
 
-    // Begins a game, or goes on after these actions.
-    start(number, actions = []) {
-        this.module.reset();
-        Object.assign(this, {number, side: (number + this.first) % 2, log: [], drawn: 0, advice: null});
+    // Begins a game, or goes on after these actions against that opponent.
+    start(number, actions = [], opponent = this.opponents.length > 1 ? null : 0) {
+        Object.assign(this, {number, side: (number + this.first) % 2, log: [], drawn: 0, advice: null, opponent});
+        this.module.meet(this.opponents[opponent ?? 0]);
+        if (opponent === null) this.ask();
+        else this.lead(actions);
+        if (!this.version) this.publish();
+    }
+
+    // The name of who is met.
+    get met() { return this.opponents[this.opponent]?.name ?? this.against; }
+
+    // Asks for the level of the opponent.
+    ask() {
+        const levels = this.opponents.map(({level}) => level);
+        const facts = [`${levels[0]} is the weakest level of this page, ${levels.at(-1)} the strongest`];
+        for (const {name} of this.opponents) {
+            const games = this.ended.filter(({met}) => met === name), sum = games.reduce((all, {points}) => all + points, 0);
+            if (games.length) facts.push(`you have ${sum} of ${games.length} against ${name}`);
+        }
+        this.scene = {kind: "choice", game: this.number + 1, side: this.side ? "second" : "first", column: "level",
+                      facts, cells: null, actions: Object.fromEntries(levels.map((level, at) => [level, at])), resigns: false};
+    }
+
+    meet(word) {
+        if (Object.hasOwn(this.scene.actions, word)) this.start(this.number, [], this.scene.actions[word]);
+        else this.refuse(word);
+    }
+
+    lead(actions) {
         for (let at = 0; at < actions.length;)
             if (!this.module.phase) this.module.apply(actions[at++]);
             else this.ply(actions[at++], () => actions[at++]);
         this.go();
-        if (!this.version) this.publish();
     }
 
     // The other one acts until the person has to, or the game is over.
@@ -99,10 +126,11 @@ class Match {
     }
 
     end(how, reason) {
-        const result = `game ${this.number + 1}: you ${how} (${reason})`;
+        const result = `game ${this.number + 1}: you ${how} (${reason.replaceAll("_", " ")})`;
         const side = this.side ? "blue" : "red", plies = this.log.length;
-        this.ended = [...this.ended, {game: this.number + 1, side, result, plies, told: []}];
-        this.replays.push(this.replay(result));
+        const points = {won: 1, drew: .5, lost: 0}[how], {met} = this;
+        this.ended = [...this.ended, {game: this.number + 1, side, result, plies, told: [], points, met}];
+        this.replays.set(this.number + 1, this.replay(result));
         this.start(this.number + 1);
     }
 
@@ -207,9 +235,10 @@ class Match {
         return `${mine} met ${theirs} on ${this.name(to)}: ${fallen}`;
     }
 
-    noted({from, to, piece, enemy}) {
-        const move = this.name(from) + this.name(to);
-        return enemy === null ? move : `${move} ${this.ranks[piece]}x${this.ranks[enemy]}`;
+    // As `ply_text` of Python writes it.
+    noted({side, from, to, piece, enemy, left}) {
+        const move = this.name(from) + this.name(to), sign = left ? "<>"[Number(left === (128 | 64 * side))] : "=";
+        return enemy === null ? move : `${move} ${this.ranks[piece]}${sign}${this.ranks[enemy]}`;
     }
 
     name(square) { return Board.FILES[square % this.width] + (Math.floor(square / this.width) + 1); }
@@ -227,13 +256,8 @@ class Match {
             cells => Array.from(cells, cell => this.letter(cell)));
         const changes = letters.slice(1).map((now, i) =>
             now.flatMap((letter, at) => letter === letters[i][at] ? [] : [at, letter]));
-        const texts = log.map(({from, to, before, left}) => {
-            const fought = before[to] & 128, sign = left ? "<>"[Number(left === (before[from] & 192))] : "=";
-            const ranks = [before[from], before[to]].map(cell => this.ranks[cell & 15]);
-            return `${this.name(from)}${fought ? "x" : "-"}${this.name(to)}${fought ? ` ${ranks.join(sign)}` : ""}`;
-        });
-        const players = this.side ? [this.against, "you"] : ["you", this.against];
-        const shown = {width, height, title: result, players, result, texts, board: letters[0], changes,
+        const players = this.side ? [this.met, "you"] : ["you", this.met];
+        const shown = {width, height, title: result, players, result, texts: log.map(ply => this.noted(ply)), board: letters[0], changes,
                        moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: [], go_on: ""};
         const data = JSON.stringify({ranks: this.letters.map(type => this.ranks[type]), games: [shown]});
         return this.template.replace(this.mark, () => data.replaceAll("<", "\\u003c"));

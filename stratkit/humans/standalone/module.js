@@ -1,22 +1,31 @@
 "use strict";
-// The module engine.wasm: a game against a network. Squares and cells are absolute, actions and views
+// The module engine.wasm: a game against one of its networks. Squares and cells are absolute, actions and views
 // in the acting side's frame, as in cengine/page/page.c.
 class Module {
-    static async open(bytes, {game, rules, channels, blocks, ending, processing, squares}, weights) {
+    static async open(bytes, facts, weights) {
         if (!globalThis.WebAssembly) throw new Error("this browser has no WebAssembly");
         const script = {exp: Math.exp, pow: Math.pow};
         const {instance} = await WebAssembly.instantiate(bytes, {script});
-        return new Module(instance.exports, game, rules, [channels, blocks, ending], processing, squares, weights);
+        return new Module(instance.exports, facts, weights);
     }
 
-    constructor(has, game, rules, sizes, processing, squares, weights) {
-        this.has = has;
-        this.squares = squares;
-        const at = this.put(new Uint8Array(weights));
-        this.page = has.open(this.text(game), this.text(rules), ...sizes, at);
-        if (!this.page || 4 * has.weights(this.page) !== weights.byteLength)
-            throw new Error("the network is not the one that belongs to this page");
-        has.process(this.page, ...processing);
+    constructor(has, {game, rules, networks, opponents, squares}, weights) {
+        Object.assign(this, {has, squares});
+        let from = 0;
+        this.pages = networks.map(({sizes, bytes}) => {
+            const at = this.put(new Uint8Array(weights.slice(from, from += bytes)));
+            const page = has.open(this.text(game), this.text(rules), ...sizes, at);
+            if (!page || from > weights.byteLength || 4 * has.weights(page) !== bytes)
+                throw new Error("the network is not the one that belongs to this page");
+            return page;
+        });
+        this.meet(opponents[0]);
+    }
+
+    // A game against this network, whose policy is processed so.
+    meet({network, processing}) {
+        this.page = this.pages[network];
+        this.has.process(this.page, ...processing);
         this.reset();
     }
 

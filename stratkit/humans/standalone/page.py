@@ -6,8 +6,8 @@ import base64
 import dataclasses
 import hashlib
 import pathlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, variant
@@ -18,11 +18,13 @@ from stratkit.humans.human import read_setup
 from stratkit.humans.kind import HUMAN
 from stratkit.models.flat_weights import FlatNetwork, flat_network
 from stratkit.models.open_model import open_model
-from stratkit.notation.drawing import RANKS
 from stratkit.notation.replay_page import board_parts, in_script, unfilled_page
-from stratkit.notation.squares import LETTER_ORDER
-from stratkit.players.registry import NETWORK
-from stratkit.players.spec import Contestant, PlayerSpec
+from stratkit.notation.squares import LETTER_ORDER, RANKS
+from stratkit.players.factory import open_player
+from stratkit.players.levels import level_networks, level_of
+from stratkit.players.registry import LEVEL, NETWORK
+from stratkit.players.spec import LEVEL as PREFIX
+from stratkit.players.spec import PlayerSpec
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.storage.atomic import atomic_file
 
@@ -33,16 +35,44 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; "
     "style-src 'unsafe-inline'; frame-src blob:; base-uri 'none'; form-action 'none'"
 )
-LOOK = "#save, .clock { display: none; }"  # what a page without a match has not
+LOOK = "#save, #leave, .clock { display: none; }"  # what a page without a match has not
+
+
+class Opponent(NamedTuple):
+    """Whom a person meets: a network, and the number of the level that it is (None: of none)."""
+
+    spec: PlayerSpec
+    level: int | None = None
 
 
 def seats(players: Sequence[PlayerSpec]) -> tuple[PlayerSpec, PlayerSpec]:
-    """The person and the network among the players. `UsageError`: there are others."""
+    """The person and the other one among the players. `UsageError`: there are others."""
     people = [spec for spec in players if spec.kind is HUMAN]
-    others = [spec for spec in players if spec.kind is NETWORK]
+    others = [spec for spec in players if spec.kind in (NETWORK, LEVEL)]
     if len(players) != 2 or not people or not others:
-        raise UsageError("--page is for human and one network, such as barrage")
+        raise UsageError("--page is for human and one network, such as barrage, or level=any")
     return people[0], others[0]
+
+
+def opponents_of(players: Sequence[PlayerSpec], game: Game) -> list[Opponent]:
+    """Whom the person meets; several, of whom one is chosen before each game, for `level=any`.
+    `UsageError`: a page cannot have these players."""
+    if kit_of(game).notation is not Notation.LOG:
+        raise UsageError(f"--page is for boards of Stratego, not for {game.name}")
+    person, other = seats(players)
+    options = person.options
+    if any((options.clock, options.favourites, options.offers)):
+        raise UsageError("a page has of a person's keys only setup", text=person.text)
+    found = [Opponent(other)]
+    if other.kind is LEVEL:
+        levels, wanted = level_networks(game.name), level_of(other.spec)
+        found = [Opponent(s, n) for n, s in levels.items() if wanted in (n, None)]
+        if not found:
+            some = ", ".join(map(str, levels)) or "none"
+            raise UsageError(f"of the levels a page has the networks: {some}", text=other.text)
+    for opponent in found:
+        processing_of(opponent.spec)
+    return found
 
 
 def processing_of(spec: PlayerSpec) -> list[float]:
@@ -59,15 +89,20 @@ def processing_of(spec: PlayerSpec) -> list[float]:
 
 
 def facts(
-    game: Game, players: Sequence[PlayerSpec], name: str, seed: int | None, net: FlatNetwork
+    game: Game,
+    players: Sequence[PlayerSpec],
+    opponents: Sequence[tuple[str, Opponent]],
+    seed: int | None,
+    nets: Mapping[str, FlatNetwork],
 ) -> dict[str, Any]:
-    """What the page's script knows of the match."""
+    """What the page's script knows of the match, in which the `opponents` have names and `nets` has
+    the networks by SPEC."""
     own = variant(game.name)
     person, other = seats(players)
     file = person.options.setup
     return {
         "game": game.name,
-        "against": printable(name),
+        "against": printable(other.name or other.spec),
         "seed": None if seed is None else str(seed),
         "first": players.index(person),
         "own": None if file is None else read_setup(file, game).tolist(),
@@ -82,13 +117,27 @@ def facts(
         "types": TYPES,
         "ranks": RANKS,
         "letters": [TYPES.index(name) for name in LETTER_ORDER],
-        "channels": net.channels,
-        "blocks": net.blocks,
-        "ending": net.ending,
-        "processing": processing_of(other),
+        "networks": [
+            {"sizes": [net.channels, net.blocks, net.ending], "bytes": len(net.weights)}
+            for net in nets.values()
+        ],
+        "opponents": [
+            {
+                "name": printable(name),
+                "level": one.level,
+                "network": list(nets).index(_source(one)),
+                "processing": processing_of(one.spec),
+            }
+            for name, one in opponents
+        ],
         "mark": MARK,
         "template": unfilled_page(MARK),
     }
+
+
+def _source(opponent: Opponent) -> str:
+    """Which network it is."""
+    return f"{opponent.spec.options.net or ''} {opponent.spec.spec}"
 
 
 def page(known: dict[str, Any], weights: bytes) -> str:
@@ -120,30 +169,31 @@ def page(known: dict[str, Any], weights: bytes) -> str:
 def write_page(
     file: str,
     players: Sequence[PlayerSpec],
-    contestant: Contestant[Any],
     game: Game,
     seed: int | None,
     overwrite: bool,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> int:
-    """Writes the page in which a person meets the network that is open as `contestant`; its size.
-    `seed`: of the network's moves; None: the page draws one whenever it is loaded. `InputError` and
-    `UsageError`: there is no such page."""
-    _, other = seats(players)
-    model = open_model(other.spec, other.options.net)
-    net = flat_network(model.net, model.weights)
-    data = page(facts(game, players, contestant.name, seed, net), net.weights).encode()
+    """Writes the page in which the person among the players meets the other one; its size. `seed`:
+    of the network's moves; None: the page draws one whenever it is loaded. `InputError` and
+    `UsageError`: there is no such page. `warn` is told what the user should know before."""
+    nets: dict[str, FlatNetwork] = {}
+    opponents, found = [], opponents_of(players, game)
+    given = seats(players)[1].name if len(found) == 1 else None
+    for opponent in found:
+        contestant = open_player(opponent.spec, game, 0, 1)  # it refuses other games
+        name = contestant.name if opponent.level is None else f"{PREFIX}{opponent.level}"
+        opponents.append((given or name, opponent))
+        if contestant.caution:
+            warn(contestant.caution)
+        if _source(opponent) not in nets:
+            model = open_model(opponent.spec.spec, opponent.spec.options.net)
+            nets[_source(opponent)] = flat_network(model.net, model.weights)
+    weights = b"".join(net.weights for net in nets.values())
+    data = page(facts(game, players, opponents, seed, nets), weights).encode()
     if len(data) > MAX_BYTES:
         what = f"the page would have {len(data) / 1e6:.1f} MB, of {MAX_BYTES / 1e6:.0f} at most"
         raise InputError(what, file=file)
     with atomic_file(file, overwrite) as stream:
         stream.write(data)
     return len(data)
-
-
-def check_players(players: Sequence[PlayerSpec], game: Game) -> PlayerSpec:
-    """The network that the page plays. `UsageError`: a page cannot have these players."""
-    if kit_of(game).notation is not Notation.LOG:
-        raise UsageError(f"--page is for boards of Stratego, not for {game.name}")
-    _, other = seats(players)
-    processing_of(other)
-    return other

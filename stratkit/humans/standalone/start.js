@@ -31,7 +31,7 @@ const opened = (async () => {
 globalThis.fetch = async (address, {body} = {}) => {
     const match = await opened, [, what, number] = /^(\w+)(?:\/|\?after=)?(\d*)/.exec(address);
     if (what === "state") return new Response(await match.state(Number(number)));
-    if (what === "game") return new Response(match.replays[number - 1]);
+    if (what === "game") return new Response(match.replays.get(Number(number)));
     const {version, word} = JSON.parse(body);
     return new Response(null, {status: match.say(version, word) ? 204 : 409});
 };

@@ -1,14 +1,18 @@
-"""A clock for a program's moves of a whole game, beside the limit of each line."""
+"""A clock for all moves of a game, of a program or a person.
+
+This module imports neither torch nor numpy: `--help` needs it too."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from stratkit.declared import Kind
+
 
 @dataclass(frozen=True)
 class Clock:
-    """A program's clock. The setup takes no time.
+    """A player's clock. The setup takes no time.
 
     seconds    for all moves of a game
     increment  seconds more after each move
@@ -39,3 +43,11 @@ def _number(text: str) -> float:
         return float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         return math.nan
+
+
+CLOCK = Kind(
+    "SECONDS[+INCREMENT]",
+    "SECONDS above 0, or SECONDS+INCREMENT",
+    Clock.read,
+    lambda clock: clock,
+)
