@@ -25,5 +25,6 @@ def test_a_test_is_as_dear_as_its_cases_in_the_mean() -> None:
 def test_what_commands_use_is_counted() -> None:
     server()
     before = used()
-    assert run("exploit", "kuhn", "cfr:20").status == 0
-    assert used() - before > 0.015  # most of it is the command's
+    for _ in range(5):  # the system counts in hundredths of a second
+        assert run("exploit", "kuhn", "cfr:20").status == 0
+    assert used() - before > 0.04  # of which this process needs a tenth
