@@ -62,7 +62,7 @@ def test_they_are_those_of_the_definition(shape: tuple[int, int], channels: int)
 
 
 @pytest.mark.parametrize("channels", [3, 8, 16])
-@pytest.mark.parametrize("shape", [(10, 10), (6, 6), (3, 7)])
+@pytest.mark.parametrize("shape", [(6, 6), (3, 7), (5, 4)])
 def test_gradients_are_those_of_the_definition(shape: tuple[int, int], channels: int) -> None:
     """Of 11 boards, some of which are computed together, and of each alone."""
     boards, filters, biases = drawn(shape, channels, n=11)
