@@ -6,6 +6,7 @@ import pathlib
 import runpy
 import sys
 
+import numpy as np
 import pytest
 
 from running import ROOT, run
@@ -43,6 +44,16 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     assert changed == {"play.met", *placing} and new["play.met"][-1] == -32
     assert (new["play.met"][:-1] == old["play.met"][:-1]).all()
     assert all((new[name] == 2 * old[name]).all() for name in placing)
+
+
+def test_weights_are_rounded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped, file = SHIPPED / "barrage-easy.safetensors", tmp_path / "a.safetensors"
+    monkeypatch.setattr(sys, "argv", ["", "--bits", "12", "barrage-easy", str(file)])
+    runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
+    old, new = (load_network(path, None)[0] for path in (shipped, file))
+    for name, weights in new.items():
+        assert not (weights.view(np.uint32) % (1 << 11)).any()
+        assert (abs(weights - old[name]) <= abs(old[name]) * 2.0**-13).all(), name
 
 
 def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,11 +96,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
-        (EXPORT, "", "usage: export.py [-h] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]"),
+        (
+            EXPORT,
+            "",
+            "usage: export.py [-h] [--bits BITS] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
+        ),
         (
             EXPORT,
             "a b c d e f",
-            "usage: export.py [-h] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
+            "usage: export.py [-h] [--bits BITS] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
         ),
         (EXPORT, f"{SHIPPED}/barrage-easy.safetensors a online x", "export.py: LOST is no finite"),
         (
@@ -114,6 +129,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             "barrage-easy a online -16 classic-easy",
             "export.py: SETUPS of a player of classic with",
         ),
+        (EXPORT, "barrage a --bits 0", "usage: export.py [-h] [--bits BITS]"),
         (EXPORT, "barrage a online -16 nowhere", "export.py: nowhere: no such file or folder"),
         (EXPORT, "nowhere a", "export.py: nowhere: no such file or folder"),
         (CALIBRATION, "a", "usage: calibration.py [-h] PLAYER EPISODES PICTURE"),
