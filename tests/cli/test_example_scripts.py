@@ -99,12 +99,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         (
             EXPORT,
             "",
-            "usage: export.py [-h] [--bits BITS] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
+            "usage: export.py [-h] [--bits BITS]",
         ),
         (
             EXPORT,
             "a b c d e f",
-            "usage: export.py [-h] [--bits BITS] CHECKPOINT|RUN|PLAYER FILE [NET] [LOST] [SETUPS]",
+            "usage: export.py [-h] [--bits BITS]",
         ),
         (EXPORT, f"{SHIPPED}/barrage-easy.safetensors a online x", "export.py: LOST is no finite"),
         (
