@@ -14,8 +14,8 @@ from running import ROOT
 
 FILES = sorted(path for at in ("examples", "bench") for path in (ROOT / at).rglob("*.*"))
 # What is imported, and does nothing by itself.
-MODULES = ("bench/command_line.py", "examples/linear_net.py", "examples/nashpg.py",
-           "examples/openspiel_policy.py", "examples/policy_gradient.py",
+MODULES = ("bench/captured_updates.py", "bench/command_line.py", "examples/linear_net.py",
+           "examples/nashpg.py", "examples/openspiel_policy.py", "examples/policy_gradient.py",
            "examples/players/greedy.py", "examples/replicator.py", "examples/tictactoe.py",
            "examples/torch_policy.py")  # fmt: skip
 PYTHON = [

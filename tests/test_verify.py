@@ -30,7 +30,7 @@ def verify(folder: pathlib.Path, scale: float, *experiments: str) -> dict[str, f
 @pytest.mark.slow
 def test_kuhn_on_and_off_policy(tmp_path: pathlib.Path) -> None:
     """252 steps, by MMD 84; NashConv of the uniform policy is .917."""
-    found = verify(tmp_path / "v", 0.025, "kuhn", "kuhn_off_policy", "kuhn_mmd")
+    found = verify(tmp_path / "v", 0.042, "kuhn", "kuhn_off_policy", "kuhn_mmd")
     assert found["kuhn, target network at step 252: NashConv"] < 0.5
     assert found["kuhn, average network at step 252: NashConv"] < 0.2
     assert found["kuhn-off-policy: steps by which policies were old"] > 1

@@ -164,6 +164,7 @@ class _Run:
             self.folder.begin(self.learner.step, self._checkpoint_metadata())
         begun, enough = self.learner.step, self._enough
         self._publish()
+        self.publisher.finish()  # a folder that cannot be written to says so before a step
         self._save()
         self._learn(0.0, 0.0, [{}])  # what a smaller --uses has left, if anything
         for prepared, waited, stats in self._batches():

@@ -117,7 +117,9 @@ class SeatGames:
         `InputError`: no game record, another game, or not such games."""
         form, stream = form_of(stream, name)
         if form is not None:
-            raise InputError("results of two players: game records are needed here", file=name)
+            raise InputError(
+                "results of two players, where shares are rated from game records", file=name
+            )
         last: RecordHeader | None = None
         lines: list[int] = []  # of the headers so far
         records = read_records(stream, name, torn, lines.append)

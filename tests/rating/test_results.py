@@ -290,5 +290,5 @@ def test_a_file_that_is_read_twice_counts_once(tmp_path: pathlib.Path) -> None:
 
 def test_scores_of_many_players_are_no_results() -> None:
     done = run("rate", "--score", "squares", SAMPLES / "results.pgn")
-    what = "results of two players: --score is for games of more"
+    what = "results of two players, where shares are rated from game records"
     assert (done.status, done.error_line) == (1, f"rate: {SAMPLES}/results.pgn: {what}")

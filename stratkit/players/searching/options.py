@@ -105,8 +105,7 @@ class SearchOptions:
     states: int | None = option(
         None,
         whole(1, 1_000_000),
-        "public states of a subgame, which say its depth where depth= does not (default: 2048 in "
-        "play; in self-play depth=2)",
+        "public states that say the depth of a subgame (default: 2048 in play; self-play: depth=2)",
         needs=PBS,
     )
     iterations: int = option(
