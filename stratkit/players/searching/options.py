@@ -123,8 +123,7 @@ class SearchOptions:
     warm: int | None = option(
         None,
         whole(0, 1000),
-        "begin at the network's policy, which counts as so many iterations; self-play writes "
-        "policies (default: none)",
+        "begin at the network's policy, as if after so many iterations (default: none)",
         needs="search=cfr",
     )
     candidates: int = option(
