@@ -134,7 +134,7 @@ def test_the_wheel_is_for_every_later_python(wheel: pathlib.Path) -> None:
 
 
 def test_the_wheel_is_small(wheel: pathlib.Path) -> None:
-    """3.05 MB without the weaker players, with the .1975 MB of an engine that was built for speed."""
+    """3.05 MB without the weaker players, with the .1975 MB of an engine built for speed."""
     with zipfile.ZipFile(wheel) as archive:
         files = archive.infolist()
     weaker, library = ("-easy.safetensors", ".so")
