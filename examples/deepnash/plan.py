@@ -204,6 +204,14 @@ def page(rates: Mapping[str, Rate], gpus: Sequence[int], price: float | None) ->
         yield f"| {one.unit} | {one.value:,.12g} | {one.origin} |"
 
 
+def numbers(text: str) -> list[int]:
+    """Of GPUs: whole, above 0, with commas between them."""
+    found = [int(word) for word in text.split(",")]
+    if min(found) < 1:
+        raise ValueError
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -213,7 +221,7 @@ def main() -> None:
     parser.add_argument("--net", default="paper", help="whose rows of the table count")
     parser.add_argument("--learn", type=float, help="states a second and GPU")
     parser.add_argument("--play", type=float, help="actions a second and GPU")
-    parser.add_argument("--gpus", default="1,8,64", help="numbers of GPUs")
+    parser.add_argument("--gpus", type=numbers, default=[1, 8, 64], help="1,8,64: how many")
     parser.add_argument("--price", type=float, help="of an hour of a GPU")
     given = parser.parse_args()
     rates = read_rates(given.rates)
@@ -223,7 +231,7 @@ def main() -> None:
     for name in ("learn", "play"):
         if value := getattr(given, name):
             rates[name] = Rate(value, rates[name].unit, f"given as --{name}")
-    print("\n".join(page(rates, [int(n) for n in given.gpus.split(",")], given.price)))
+    print("\n".join(page(rates, given.gpus, given.price)))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,6 @@ from stratkit.notation.setups import (
 )
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.clock import Clock
-from stratkit.players.factory import check_board
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 from stratkit.setups.source import SetupSource
@@ -416,8 +415,9 @@ def _is_own(cell: int, side: int) -> bool:
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
     own, notation = spec.options, kit_of(game).notation
-    if any((own.setup, own.favourites, own.offers, own.clock)):
-        check_board(spec, game)  # only a board of setups has these
+    if notation is not Notation.LOG and any((own.setup, own.favourites, own.offers, own.clock)):
+        what = f"setups and clocks are for boards with setups, and {game.name} has none"
+        raise InputError(what, text=spec.text)
     player: Player
     if notation is Notation.ORDERS:
         player = OrderingPlayer(game)

@@ -106,6 +106,7 @@ def plan(*words: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_plan_is_what_the_command_computes() -> None:
     assert plan().stdout == PLAN.with_suffix(".md").read_text()
+    assert plan("--gpus", "1,0").stderr.endswith("--gpus: invalid numbers value: '1,0'\n")
 
 
 TABLE = """a card
