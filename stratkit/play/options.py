@@ -154,7 +154,8 @@ class SelfplayOptions:
         if self.games is None and not self.follow:
             raise UsageError("how many games? give -n GAMES, or --follow")
         if self.games is None and self.part is not None and not self.to_folder:
-            raise UsageError("--part divides -n GAMES: give -n too")
+            what = "--part divides -n GAMES, or what goes into a folder: give -n, or -o FOLDER/"
+            raise UsageError(what)
         if self.by_network and not os.path.exists(self.policy):
             self._check_policy(kinds)
         if self.follow and not self.by_network:
