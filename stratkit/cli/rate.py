@@ -88,10 +88,10 @@ def _print_shares(options: RateOptions, how: str) -> None:
 def _print_luce(options: RateOptions) -> None:
     """With --method luce: ratings for games of any number of players."""
     from stratkit.rating.luce import Choices, LuceReport, Tables, rate
+    from stratkit.rating.shares import SQUARES
     from stratkit.storage.identities import CommonRules
 
-    how = options.score or "squares"
-    tables = Tables(how, rules=CommonRules(options.mixed_rules, warn))
+    tables = Tables(options.score or SQUARES, rules=CommonRules(options.mixed_rules, warn))
     _read(tables, options)
     choices = Choices.of(list(tables.units.values()), len(tables.names))
     ratings = rate(choices, tables.names, options.prior, options.confidence)

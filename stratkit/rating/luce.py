@@ -24,7 +24,7 @@ from stratkit.arrays import Bools, Float64s
 from stratkit.errors import CheckFailed, named, printable
 from stratkit.rating.elo import ELO
 from stratkit.rating.onemore import CONFIDENCE, SEED
-from stratkit.rating.shares import DRAW_SIZE, SeatGames, scored
+from stratkit.rating.shares import DRAW_SIZE, SQUARES, SeatGames, scored
 from stratkit.storage.identities import match_key
 from stratkit.storage.records import GameRecord, RecordHeader
 from stratkit.terminal import aligned
@@ -90,7 +90,7 @@ class Tables(SeatGames):
         unit += stages(players, record.returns, self.how)
         for player in set(players):
             self.games[player] = self.games.get(player, 0) + 1
-        whole = "squares" if self.how == ORDER else self.how
+        whole = SQUARES if self.how == ORDER else self.how
         for player, share in stages(players, record.returns, whole)[0][1].items():
             self.points[player] = self.points.get(player, 0.0) + share / players.count(player)
 

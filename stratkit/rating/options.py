@@ -107,16 +107,12 @@ class RateOptions:
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
         if self.method == "luce":
-            self._check_luce()
+            others = "--score, --prior, --confidence, --json, --mixed-rules"
+            self._check_only(WITH_LUCE, f"--method luce goes with {others}")
         elif self.score == "order":
             raise UsageError("--score order belongs to --method luce")
         elif self.score is not None:
-            alone = sorted(self.given - WITH_SCORE)
-            if alone:
-                renames = {"as_csv": "csv", "shown": "games", "check_games": "check"}
-                name = renames.get(alone[0], alone[0])
-                other = f"not with --{name.replace('_', '-')}"
-                raise UsageError(f"--score goes with --json and --mixed-rules alone, {other}")
+            self._check_only(WITH_SCORE, "--score goes with --json and --mixed-rules alone")
         for name in ONLY_ML if self.method == "elo" else ("k",) if self.method == "ml" else ():
             if name in self.given:
                 other = "ml" if self.method == "elo" else "elo"
@@ -136,13 +132,13 @@ class RateOptions:
             raise UsageError("--games belongs to --html")
         self._check_files()
 
-    def _check_luce(self) -> None:
-        alone = sorted(self.given - WITH_LUCE)
+    def _check_only(self, fitting: Set[str], what: str) -> None:
+        """`UsageError`: other options were given than those that are `fitting`."""
+        alone = sorted(self.given - fitting)
         if alone:
             renames = {"as_csv": "csv", "shown": "games", "check_games": "check"}
-            name = f"--{renames.get(alone[0], alone[0]).replace('_', '-')}"
-            what = "--method luce goes with --score, --prior, --confidence, --json, --mixed-rules"
-            raise UsageError(f"{what}, not with {name}")
+            name = renames.get(alone[0], alone[0])
+            raise UsageError(f"{what}, not with --{name.replace('_', '-')}")
 
     def _check_files(self) -> None:
         """Every input and output must be another file; -f overwrites files, but not these."""

@@ -7,6 +7,7 @@ A seat may be better than another, so the error is that of a stratified mean: se
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, variance
@@ -91,7 +92,7 @@ def alone(players: Sequence[int]) -> int | None:
 
 
 @dataclass
-class SeatGames:
+class SeatGames(ABC):
     """The games of a pool, whatever is made of them. A game that is met again is not counted again.
 
     how        how games are scored
@@ -149,12 +150,12 @@ class SeatGames:
         """How many games there are."""
         return len(self._met)
 
-    def check(self, record: GameRecord) -> None:
+    def check(self, record: GameRecord) -> None:  # noqa: B027 (any game will do)
         """`InputError`: this is no such game."""
 
+    @abstractmethod
     def take(self, header: RecordHeader, record: GameRecord) -> None:
         """Counts a game."""
-        raise NotImplementedError
 
 
 @dataclass
