@@ -204,6 +204,7 @@ def test_a_move_is_given_back(tmp_path: pathlib.Path) -> None:
                 k: v for k, v in same["scene"].items() if k not in ignored
             }
             assert bool(now["messages"]) is not back
+        assert [clock["runs"] for clock in now["clocks"]] == [True, False]  # two is asked
         assert all(0 < clock["left"] <= 600 for clock in now["clocks"])
         served.token = one
         assert served.state(asked["version"])["scene"]["kind"] == "turn"
