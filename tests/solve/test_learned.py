@@ -25,13 +25,13 @@ from stratkit.engine import Game
 from stratkit.solve.curve import FORMAT, VERSION, LearnedReport, Mark, Measurement
 from stratkit.solve.exploiters import ABOUT, ExploiterSetup, open_exploiters
 from stratkit.solve.options import LearnOptions
-from stratkit.solve.processes import Child
 from stratkit.storage.checkpoints import (
     checkpoint_path,
     list_checkpoints,
     load_checkpoint,
     read_metadata,
 )
+from stratkit.ucc.child import Child
 
 EXACT = 0.45833333  # of uniform in Kuhn poker
 STEPS, GAMES = 100, 4000
