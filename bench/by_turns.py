@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from command_line import Parser, at_least
+from stratkit.storage.checkpoints import plain_content
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BEFORE = "3d7045f4"  # the last one without ONNX Runtime
@@ -47,8 +48,7 @@ class Revision:
         self.name, self.root, self.folder = name, root, folder
         folder.mkdir(exist_ok=True)
         for network in NETWORKS.iterdir():
-            (folder / network.name).unlink(missing_ok=True)
-            (folder / network.name).symlink_to(network)
+            (folder / network.stem).with_suffix(".safetensors").write_bytes(plain_content(network))
 
     def start(self, tool: str, *words: str, **settings: object) -> subprocess.Popen[bytes]:
         """Starts a command of this checkout."""

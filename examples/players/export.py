@@ -4,11 +4,11 @@
 
 PLAYER comes with stratkit. NET is online, average, ...; without it the network that `match` would
 let play. FILE is a policy (formats/checkpoint.md): `match` plays it, as it plays the players that
-come with stratkit. LOST, such as -16, becomes the weight that `fromto` gives to an attack which
-loses for certain. SETUPS is for a network with one of its own for the deployment: a temperature,
-at which it places its pieces (below 1 it is surer), or a player of the same net, as which it does.
-Of the 23 bits of a weight's fraction so many BITS are kept: with 12 a wheel packs a player in three
-quarters of the room.
+come with stratkit, whose files are NAME.shuffled. LOST, such as -16, becomes the weight that
+`fromto` gives to an attack which loses for certain. SETUPS is for a network with one of its own for
+the deployment: a temperature, at which it places its pieces (below 1 it is surer), or a player of
+the same net, as which it does. Of the 23 bits of a weight's fraction so many BITS are kept: with 12
+a wheel packs a player in three quarters of the room.
 """
 
 import argparse

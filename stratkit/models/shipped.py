@@ -18,7 +18,7 @@ SHIPPED = ("barrage", "barrage-easy", "classic", "classic-easy")
 
 def shipped_file(name: str) -> str:
     """The file of the network of that name, which comes with stratkit."""
-    return os.path.join(os.path.dirname(__file__), "trained", f"{name}.safetensors")
+    return os.path.join(os.path.dirname(__file__), "trained", f"{name}.shuffled")
 
 
 def weights_file(name: str) -> StrPath:

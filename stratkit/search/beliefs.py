@@ -267,6 +267,8 @@ def log_likelihoods(
     actions = np.full((sum(sizes), max(p.actions.shape[1] for p in pasts)), -1, np.int32)
     for p, part in zip(pasts, _parts(sizes), strict=True):
         actions[part, : p.actions.shape[1]] = p.actions
+    if not last:  # then plies need not be played again
+        actions = actions[:, : max(p.placements for p in pasts)]
     enemy = _actors(game, actions)
     enemy = (enemy >= 0) & (enemy != np.repeat([p.side for p in pasts], sizes)[:, None])
     placing = np.arange(actions.shape[1]) < np.repeat([p.placements for p in pasts], sizes)[:, None]

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import load, save
 
 from stratkit.errors import InputError, error_context, nearest
 from stratkit.regular import open_regular
@@ -38,6 +38,7 @@ VERSION = 1
 CHECKPOINT, POLICY = "checkpoint", "policy"
 POLICY_FILE = "policy.safetensors"
 FOLDER = "checkpoints"  # of a RUN
+SHUFFLED = ".shuffled"  # ends the names of files whose bytes are in another order
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 StrPath = str | os.PathLike[str]
@@ -45,6 +46,7 @@ _Named = tuple[str, npt.NDArray[Any]]
 
 
 _KEY = "stratkit"  # of the safetensors metadata
+_LENGTH = 8  # bytes of a safetensors file that say how long its header is
 _NAME = re.compile(r"step-(\d{8,18})\.safetensors")
 
 
@@ -129,11 +131,10 @@ def read_metadata(path: StrPath) -> dict[str, Any]:
     """
     if is_onnx(path):
         return _parse_metadata(read_onnx(path)[0], os.fspath(path), None)
-    _check_file(path)
     try:
-        with safe_open(os.fspath(path), framework="np") as file:
-            return _parse_metadata(file.metadata(), os.fspath(path), None)
-    except SafetensorError as error:
+        with _opened(path) as (header, _):
+            return _parse_metadata(header, os.fspath(path), None)
+    except (SafetensorError, ValueError) as error:
         what = f"not a checkpoint, or truncated ({error})"
         raise InputError(what, file=os.fspath(path)) from None
 
@@ -173,6 +174,12 @@ def _opened(path: StrPath) -> Iterator[tuple[Mapping[str, str] | None, Iterator[
         header, model = read_onnx(path)
         yield header, iter(sorted(dict(weights_in(model)).items()))
         return
+    if _is_shuffled(path):
+        content = plain_content(path)
+        tensors = load(content)
+        header = json.loads(content[_LENGTH : _numbers_at(content)])
+        yield header.get("__metadata__"), iter(sorted(tensors.items()))
+        return
     _check_file(path)
     with safe_open(os.fspath(path), framework="np") as file:
         yield file.metadata(), ((key, file.get_tensor(key)) for key in sorted(file.keys()))
@@ -207,14 +214,16 @@ def save_policy(
     model: ModelProto | None = None,
 ) -> None:
     """Writes one network's `weights` by their names in it, on the disk when this returns: as a
-    safetensors file, or as this ONNX `model` of them. `metadata` and errors as of
-    `save_checkpoint`."""
+    safetensors file, shuffled where the path's name says so, or as this ONNX `model` of them.
+    `metadata` and errors as of `save_checkpoint`."""
     tensors = {f"{STORED}{name}": tensor for name, tensor in weights.items()}
     values = {**metadata, "kind": POLICY}
     if model is None:
         content = save(tensors, _header(tensors, values))
     else:
         content = onnx_bytes(model, _header(tensors, values))
+    if _is_shuffled(path):
+        content = _shuffled(content)
     with open_output(os.fspath(path), overwrite, binary=True) as stream:
         stream.write(content)
 
@@ -264,7 +273,9 @@ def _hash_tensor(digest: hashlib._Hash, name: str, tensor: npt.NDArray[Any]) -> 
 
 
 def checkpoint_hash(path: StrPath) -> str:
-    """SHA-256 of the file, as `sha256sum` prints it."""
+    """SHA-256 of the file, as `sha256sum` prints it; of a shuffled one, of its plain content."""
+    if _is_shuffled(path):
+        return hashlib.sha256(plain_content(path)).hexdigest()
     with open_regular(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -273,6 +284,39 @@ def tensors_of(tensors: Tensors, part: str) -> dict[str, npt.NDArray[Any]]:
     """The tensors `PART/NAME` by their NAME."""
     start = f"{part}/"
     return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
+
+
+# --- shuffled files -------------------------------------------------------------------------------
+
+# The first bytes of float32 numbers say little, their last ones much; apart, they pack better.
+
+
+def _is_shuffled(path: StrPath) -> bool:
+    """Whether the name of the file says that it is one."""
+    return os.fspath(path).endswith(SHUFFLED)
+
+
+def plain_content(path: StrPath) -> bytes:
+    """The content of a file of weights, of a shuffled one as it was before. `ValueError`: its
+    numbers do not have four bytes each."""
+    with open_regular(path) as stream:
+        content = stream.read()
+    if not _is_shuffled(path):
+        return content
+    at = _numbers_at(content)
+    return content[:at] + np.frombuffer(content[at:], np.uint8).reshape(4, -1).T.tobytes()
+
+
+def _shuffled(content: bytes) -> bytes:
+    """A safetensors file of float32 with the first bytes of all numbers first, then the second
+    ones, and so on. Its header stays."""
+    at = _numbers_at(content)
+    return content[:at] + np.frombuffer(content[at:], np.uint8).reshape(-1, 4).T.tobytes()
+
+
+def _numbers_at(content: bytes) -> int:
+    """Where the numbers of a safetensors file begin."""
+    return _LENGTH + int.from_bytes(content[:_LENGTH], "little")
 
 
 # --- a RUN ----------------------------------------------------------------------------------------

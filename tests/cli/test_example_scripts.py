@@ -35,7 +35,7 @@ def test_a_decision_is_read_from_its_log() -> None:
 
 def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And setups are made surer: logits twice as far apart."""
-    shipped, file = SHIPPED / "barrage-easy.safetensors", tmp_path / "a.safetensors"
+    shipped, file = SHIPPED / "barrage-easy.shuffled", tmp_path / "a.safetensors"
     monkeypatch.setattr(sys, "argv", ["", "barrage-easy", str(file), "online", "-32", ".5"])
     runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     old, new = (load_network(path, None)[0] for path in (shipped, file))
@@ -47,7 +47,7 @@ def test_a_weight_is_set_by_hand(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
 
 
 def test_weights_are_rounded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shipped, file = SHIPPED / "barrage-easy.safetensors", tmp_path / "a.safetensors"
+    shipped, file = SHIPPED / "barrage-easy.shuffled", tmp_path / "a.safetensors"
     monkeypatch.setattr(sys, "argv", ["", "--bits", "12", "barrage-easy", str(file)])
     runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     old, new = (load_network(path, None)[0] for path in (shipped, file))
@@ -63,9 +63,7 @@ def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(sys, "argv", ["", *map(str, words)])
         runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
     mixed, metadata, _ = load_network(file, None)
-    play, place = (
-        load_network(path, None) for path in (SHIPPED / "classic-easy.safetensors", other)
-    )
+    play, place = (load_network(path, None) for path in (SHIPPED / "classic-easy.shuffled", other))
     assert metadata["parents"] == [play[1]["sha256"], place[1]["sha256"]]
     for name, weights in mixed.items():
         source = place if name.startswith("deployment.") else play
@@ -106,16 +104,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
             "a b c d e f",
             "usage: export.py [-h] [--bits BITS]",
         ),
-        (EXPORT, f"{SHIPPED}/barrage-easy.safetensors a online x", "export.py: LOST is no finite"),
+        (EXPORT, f"{SHIPPED}/barrage-easy.shuffled a online x", "export.py: LOST is no finite"),
         (
             EXPORT,
-            f"{SHIPPED}/barrage-easy.safetensors a online nan",
+            f"{SHIPPED}/barrage-easy.shuffled a online nan",
             "export.py: LOST is no finite",
         ),
         (EXPORT, "plain a online -16", "export.py: a net that has no"),
         (
             EXPORT,
-            f"{SHIPPED}/barrage-easy.safetensors a online -16 0",
+            f"{SHIPPED}/barrage-easy.shuffled a online -16 0",
             "export.py: a temperature of SETUPS",
         ),
         (EXPORT, "plain a online -16 1", "export.py: a net that has"),

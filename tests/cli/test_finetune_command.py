@@ -120,7 +120,7 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     what = "a policy, where a checkpoint is needed: train --weights begins with it"
     for given, file in (
         (source / "policy.safetensors", source / "policy.safetensors"),
-        ("barrage-easy", ROOT / "stratkit/models/trained/barrage-easy.safetensors"),
+        ("barrage-easy", ROOT / "stratkit/models/trained/barrage-easy.shuffled"),
     ):
         done = run("finetune", given, more, "--out", tmp_path / "x")
         assert (done.status, done.error_line) == (1, f"finetune: {file}: {what}")

@@ -20,6 +20,12 @@ from stratkit.players.registry import parse_player
 from stratkit.players.spec import path_text
 from stratkit.storage.checkpoints import load_network
 
+HASHES = {  # as records name them
+    "barrage": "4110246c",
+    "barrage-easy": "0cf5952a",
+    "classic": "030dcf56",
+    "classic-easy": "78c8b206",
+}
 FORMER = {"barrage-v1": "barrage-easy", "classic-v2": "classic-easy", "classic-v5": "classic"}
 
 
@@ -34,6 +40,7 @@ def test_they_are_small_and_say_what_they_are(name: str) -> None:
     contestant = open_player(spec, game, seed=1, rows=4)
     assert (contestant.name, game_of(spec)) == (name, game.name)
     assert contestant.spec.endswith(f",{name}") and contestant.step == metadata["step"]
+    assert contestant.sha256 is not None and contestant.sha256.startswith(HASHES[name])
 
 
 @pytest.mark.parametrize(
@@ -110,7 +117,7 @@ def test_a_damaged_installation_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "trained").mkdir()
-    file = tmp_path / "trained/barrage-easy.safetensors"
+    file = tmp_path / "trained/barrage-easy.shuffled"
     if content:
         file.write_bytes(content(pathlib.Path(weights_file("barrage-easy")).read_bytes()))
     monkeypatch.setattr(shipped, "__file__", str(tmp_path / "shipped.py"))

@@ -28,9 +28,11 @@ from stratkit.storage.checkpoints import (
     load_network,
     policy_stamp,
     publish_policy,
+    read_metadata,
     read_policy,
     resolve,
     save_checkpoint,
+    save_policy,
     tensors_hash,
     tensors_of,
 )
@@ -101,6 +103,26 @@ def test_same_content_same_bytes(path: pathlib.Path, tmp_path: pathlib.Path) -> 
 def test_the_hash_is_what_sha256sum_prints(path: pathlib.Path) -> None:
     printed = subprocess.run(["sha256sum", path], capture_output=True, text=True, check=True)
     assert checkpoint_hash(path) == printed.stdout.split()[0]
+
+
+def test_a_shuffled_file_is_the_same_policy(tmp_path: pathlib.Path) -> None:
+    weights = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.float32([0.1])}
+    plain, other = tmp_path / "x.safetensors", tmp_path / "x.shuffled"
+    for file in (plain, other):
+        save_policy(file, weights, METADATA)
+    content = other.read_bytes()
+    assert content[-28:] == b"".join(plain.read_bytes()[-28 + byte :: 4] for byte in range(4))
+    assert same(load_network(other, None)[0], load_network(plain, None)[0])
+    assert read_metadata(other) == read_metadata(plain)
+    assert checkpoint_hash(other) == checkpoint_hash(plain) and content != plain.read_bytes()
+    for wrong in (content[:-1], content[:-4], content[:20], b""):
+        other.write_bytes(wrong)
+        for read in (load_checkpoint, read_metadata):
+            with pytest.raises(InputError, match="not a checkpoint, or truncated"):
+                read(other)
+    other.write_bytes(content[:-1] + b"x")
+    with pytest.raises(InputError, match="damaged: its tensors"):
+        load_checkpoint(other)
 
 
 def test_parts() -> None:
