@@ -454,6 +454,11 @@ int64_t sk_dice_response_walk(sk_dice_response *response, int32_t pieces);
 /* Of either player, when none is left; its histories stay 0. */
 void sk_dice_response_read(sk_dice_response *response, sk_response_result out[2]);
 
+/* A player's half of an iteration of CFR, as sk_cfr, which says what is kept; regrets and average as
+ * the policy above. The policy follows from the regrets. */
+void sk_dice_cfr(const sk_game *game, int32_t player, double keep_positive, double keep_negative,
+                 double keep_average, double *regrets, double *average);
+
 /* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
 
 typedef struct sk_dip_map sk_dip_map;

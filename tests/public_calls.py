@@ -343,6 +343,13 @@ CALLS: dict[str, Callable[[], Any]] = {
         },
     ),
     "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
+    "dice_cfr": lambda: {
+        "sets": dice_sets(),
+        "player": 0,
+        "keep": KEEP,
+        "regrets": np.zeros(dice_sets().choices),
+        "average": np.zeros(dice_sets().choices),
+    },
     "dice_bids": lambda: {"game": game_of("liars_dice:1x2")},
     "DiceSets.__init__": lambda: (DiceSets, {"game": game_of("liars_dice:1x2")}),
     "DiceSets.views": lambda: (dice_sets().views, {"begin": 0, "end": 5}),
