@@ -100,6 +100,19 @@ void sk_positions_close(sk_positions *positions);
 void sk_fromto_evaluate(sk_positions *positions, const uint8_t *packed, const uint8_t *legal,
                         int64_t n, float *policy, float *values);
 
+/* A multilayer perceptron with relu, of n observations, each the first bytes of `stride`. `sizes`
+ * [layers + 1] are of its inputs, layers and outputs, at most SK_MLP_WIDTH; all but the inputs are
+ * multiples of SK_MLP_LANES. weights: of each layer [in][out], then its biases. To outputs [n][out],
+ * linear. */
+enum { SK_MLP_WIDTH = 4096, SK_MLP_LANES = 16 };
+
+void sk_mlp(const int32_t *sizes, int32_t layers, const float *weights, const uint8_t *packed,
+            int64_t stride, int64_t n, float *outputs);
+/* Of rows of logits, `stride` floats apart, the policy [n][actions] of what is legal [n][actions],
+ * 0 elsewhere. */
+void sk_legal_softmax(const float *logits, int64_t stride, const uint8_t *legal, int64_t n,
+                      int32_t actions, float *policy);
+
 /* Which of n < slots rows are different, each a row of `a` and one of `b`: the first of each kind,
  * in their order, and of every row its kind. Returns how many kinds there are. `table`: zeros, a
  * power of two of slots. */
@@ -440,6 +453,11 @@ int64_t sk_dice_response_pieces(const sk_dice_response *response);
 int64_t sk_dice_response_walk(sk_dice_response *response, int32_t pieces);
 /* Of either player, when none is left; its histories stay 0. */
 void sk_dice_response_read(sk_dice_response *response, sk_response_result out[2]);
+
+/* A player's half of an iteration of CFR, as sk_cfr, which says what is kept; regrets and average as
+ * the policy above. The policy follows from the regrets. */
+void sk_dice_cfr(const sk_game *game, int32_t player, double keep_positive, double keep_negative,
+                 double keep_average, double *regrets, double *average);
 
 /* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
 

@@ -23,6 +23,7 @@ from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.fromto import WholeFromTo, fromto_floats
 from stratkit.engine.history import Walk
 from stratkit.engine.mcts import SearchTrees
+from stratkit.engine.mlp import MLPLayers
 from stratkit.engine.phantom import PhantomResponses, PhantomViews
 from stratkit.engine.stratego import VARIANTS, Position
 from stratkit.notation.board import Board
@@ -168,6 +169,10 @@ def whole_arguments() -> dict[str, Any]:
     return {"shape": shape, "channels": 8, "blocks": 1, "weights": weights, "mirrors": False}
 
 
+def layer() -> tuple[np.ndarray, np.ndarray]:
+    return zeros("float32", 3, 8), zeros("float32", 3)
+
+
 EDGES, SETS = (lambda: tree().uniform()), (lambda: np.zeros(len(tree())))
 KEEP, BOTH = (1.0, 1.0, 1.0), (lambda: (hands(0), hands(1)))
 
@@ -258,6 +263,12 @@ CALLS: dict[str, Callable[[], Any]] = {
         WholeFromTo(**whole_arguments()).evaluate,
         {"packed": packed(), "legal": batch(rows=2).legal(), "values": True},
     ),
+    "MLPLayers.__init__": lambda: (MLPLayers, {"layers": [layer()]}),
+    "MLPLayers.evaluate": lambda: (MLPLayers([layer()]).evaluate, {"packed": packed()}),
+    "legal_softmax": lambda: {
+        "logits": zeros("float32", 2, game_of().actions),
+        "legal": batch(rows=2).legal(),
+    },
     "distinct_views": lambda: {"observations": packed(), "legal": batch(rows=2).legal()},
     "has_worlds": lambda: {"game": game_of()},
     "hidden_types": lambda: {"batch": batch()},
@@ -332,6 +343,13 @@ CALLS: dict[str, Callable[[], Any]] = {
         },
     ),
     "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
+    "dice_cfr": lambda: {
+        "sets": dice_sets(),
+        "player": 0,
+        "keep": KEEP,
+        "regrets": np.zeros(dice_sets().choices),
+        "average": np.zeros(dice_sets().choices),
+    },
     "dice_bids": lambda: {"game": game_of("liars_dice:1x2")},
     "DiceSets.__init__": lambda: (DiceSets, {"game": game_of("liars_dice:1x2")}),
     "DiceSets.views": lambda: (dice_sets().views, {"begin": 0, "end": 5}),

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from stratkit.arguments import Between, Count, Threads, checked, fitting, within
+from stratkit.arguments import Between, Count, Player, Threads, checked, fitting, within
 from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, filled, lib, pointer, text, writable
+from stratkit.engine.tree import three_parts
 
 MOST_BIDS = 24  # of 2 ** 24 sets of bids
 MOST_PIECES = 1 << 20
@@ -158,3 +159,18 @@ class DiceResponses:
     def values(self) -> tuple[float, float]:
         """What each player wins by its own part of the policy."""
         return self._results[0].value, self._results[1].value
+
+
+@checked
+def dice_cfr(
+    sets: DiceSets,
+    player: Player,
+    keep: tuple[float, float, float],
+    regrets: Float64s,
+    average: Float64s,
+) -> None:
+    """`player`'s half of an iteration of CFR, which changes its part of `regrets` and `average`,
+    float64 [E]. All 0 at first, they are the policy. `keep` as in `Tree.cfr`."""
+    of_choices = "float64", (sets.choices,)
+    both = filled("regrets", regrets, *of_choices), filled("average", average, *of_choices)
+    lib.sk_dice_cfr(sets.game.handle, player, *three_parts(keep), *both)

@@ -57,6 +57,11 @@ class Backend(Protocol):
         each row's outputs are its own, whatever is beside it."""
         ...
 
+    @property
+    def block(self) -> int:
+        """How many rows it computes at a time on a CPU."""
+        ...
+
     def place(self, device: str, precision: torch.dtype) -> Backend:
         """What computes there from now on, with layers of this precision: itself, or another."""
         ...

@@ -1,4 +1,5 @@
-"""Which backend computes a network: ONNX Runtime where it is installed and can, else torch.
+"""Which backend computes a network: the engine an `mlp`, ONNX Runtime where it is installed and
+can, else torch.
 
 The environment variable `STRATKIT_BACKEND` may ask for one: `onnx` or `torch`.
 """
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.errors import InputError
+from stratkit.nets.engine_mlp import EngineMLP, engine_computes
 from stratkit.nets.onnx_network import PLAYING, OnnxNetwork, computes, is_installed, is_there
 
 if TYPE_CHECKING:
@@ -33,10 +35,12 @@ def asked_backend() -> str | None:
 
 def network_with(
     net: str, game: Game, weights: Mapping[str, Float32s], a_module: bool = False
-) -> Network | OnnxNetwork:
+) -> Network | EngineMLP | OnnxNetwork:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
     `InputError`: the weights are another network's, or nothing is installed that computes it."""
     asked = "torch" if a_module and has_torch() else asked_backend()
+    if asked != "torch" and engine_computes(net, game):
+        return EngineMLP(net, game, weights)
     if asked != "torch" and computes(net, game.shape) and is_installed():
         return OnnxNetwork(net, game, weights)
     if computes(net, game.shape) and not has_torch():

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import distinct_views
 from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
+from stratkit.nets.engine_mlp import EngineMLP
 from stratkit.nets.onnx_network import OnnxNetwork
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
 from stratkit.nets.whole_moves import move_policy, moves_of
@@ -43,7 +44,7 @@ class Evaluator:
     """
 
     def __init__(
-        self, net: str, network: Network | OnnxNetwork, rows: int, elastic: bool = False
+        self, net: str, network: Network | EngineMLP | OnnxNetwork, rows: int, elastic: bool = False
     ) -> None:
         self.net, self.elastic = net, elastic
         self.backend = _backend(network)
@@ -72,7 +73,7 @@ class Evaluator:
         self.backend.forget()
         self._most = rows
         if self.on_cpu:
-            rows = min(rows, MANY if self._remembers else BLOCK)
+            rows = min(rows, MANY if self._remembers else self.backend.block)
         self.rows = rows
 
     @property
@@ -264,9 +265,9 @@ class Evaluator:
         return padded
 
 
-def _backend(network: Network | OnnxNetwork) -> Backend:
+def _backend(network: Network | EngineMLP | OnnxNetwork) -> Backend:
     """What computes it."""
-    if isinstance(network, OnnxNetwork):
+    if isinstance(network, EngineMLP | OnnxNetwork):
         return network
     from stratkit.nets.torch_backend import TorchBackend
 

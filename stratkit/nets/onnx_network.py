@@ -40,7 +40,7 @@ from stratkit.errors import InputError
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
 from stratkit.nets.fromto_weights import fromto_blocks, fromto_weights
 from stratkit.nets.numpy_policy import softmax
-from stratkit.nets.threads import shares, side_by_side
+from stratkit.nets.threads import BLOCK, shares, side_by_side
 from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class OnnxNetwork:
     """
 
     name, on_cpu, shares_positions, pads = "onnx", True, True, False
-    tells_moves = True
+    tells_moves, block = True, BLOCK
 
     def __init__(self, net: str, game: Game, weights: Weights) -> None:
         assert computes(net, game.shape)

@@ -21,6 +21,7 @@ from stratkit.nets.network import (
     place,
 )
 from stratkit.nets.policy import draw, softmax
+from stratkit.nets.threads import BLOCK
 from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ Arrays: TypeAlias = list[npt.NDArray[Any]]
 class TorchBackend:
     """`Backend` of a module. What a GPU does for all observations alike is recorded."""
 
-    name, pads = "torch", True
+    name, pads, block = "torch", True, BLOCK
 
     def __init__(self, network: Network) -> None:
         self.network = network.eval()

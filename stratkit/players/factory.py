@@ -123,7 +123,7 @@ def _open_policy(
 
 def _left_to_torch(evaluator: Evaluator, name: str) -> str | None:
     """Says that ONNX Runtime was asked for and does not compute this network."""
-    if asked_backend() != "onnx" or evaluator.backend.name == "onnx":
+    if asked_backend() != "onnx" or evaluator.backend.name != "torch":
         return None
     return f"{name}: torch computes {evaluator.net}, since ONNX Runtime computes fromto only"
 

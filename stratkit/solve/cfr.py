@@ -11,7 +11,10 @@ import math
 
 import numpy as np
 
+from stratkit.arrays import Float64s
+from stratkit.engine.dice import DiceSets, dice_cfr
 from stratkit.engine.tree import Tree, Vector
+from stratkit.storage.sets import ROWS
 
 EXPONENTS = {
     "cfr": (math.inf, math.inf, 0.0),  # forgets nothing
@@ -39,9 +42,7 @@ class CFR:
     def step(self) -> None:
         """One iteration."""
         self.iteration += 1
-        t = self.iteration
-        alpha, beta, gamma = self.exponents
-        rates = (_discount(t, alpha), _discount(t, beta), ((t - 1) / t) ** gamma)
+        rates = _kept(self.iteration, self.exponents)
         for player in (0, 1):
             self.tree.cfr(
                 player, rates, self._regrets, self._average, self.policy, self._reach, self._scratch
@@ -50,6 +51,39 @@ class CFR:
     def solution(self) -> Vector:
         """The average policy, float64 [E]: what converges to an equilibrium."""
         return from_reach(self.tree, self._average)
+
+
+class DiceCFR:
+    """The same in Liar's Dice without a tree, for all hands at once."""
+
+    def __init__(self, sets: DiceSets, exponents: tuple[float, float, float]) -> None:
+        self.sets, self.exponents = sets, exponents
+        self.iteration = 0
+        self._regrets, self._average = np.zeros(sets.choices), np.zeros(sets.choices)
+
+    def step(self) -> None:
+        """One iteration."""
+        self.iteration += 1
+        rates = _kept(self.iteration, self.exponents)
+        for player in (0, 1):
+            dice_cfr(self.sets, player, rates, self._regrets, self._average)
+
+    def solution(self) -> Float64s:
+        """The average policy, float64 [E]."""
+        first, policy = self.sets.first, self.sets.uniform()
+        for number in range(0, len(self.sets), ROWS):
+            begins = first[number : number + ROWS + 1]
+            part = slice(begins[0], begins[-1])
+            total = np.add.reduceat(self._average[part], begins[:-1] - begins[0])
+            total = np.repeat(total, np.diff(begins))
+            np.divide(self._average[part], total, out=policy[part], where=total > 0)
+        return policy
+
+
+def _kept(t: int, exponents: tuple[float, float, float]) -> tuple[float, float, float]:
+    """What is kept after iteration t: of positive and negative regrets, and of the average."""
+    alpha, beta, gamma = exponents
+    return _discount(t, alpha), _discount(t, beta), ((t - 1) / t) ** gamma
 
 
 def _discount(t: int, exponent: float) -> float:

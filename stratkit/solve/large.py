@@ -21,6 +21,7 @@ from stratkit.engine.dice import DiceResponses, DiceSets, dice_bids
 from stratkit.engine.phantom import PhantomResponses, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say
+from stratkit.solve.cfr import EXPONENTS, DiceCFR
 from stratkit.solve.exploitability import PolicyValue
 from stratkit.solve.options import BY_LEARNERS
 from stratkit.solve.responses import response_of_dice, response_of_phantom, response_of_tree
@@ -63,6 +64,10 @@ class LargeGame(ABC, Generic[Policy]):
     @abstractmethod
     def profile(self, first: Policy, second: Policy) -> Policy:
         """Player 0's part of the first policy with player 1's of the second."""
+
+    def open_solver(self, name: str) -> DiceCFR:
+        """The solver called `name`. `InputError`: the game has none, or too little memory."""
+        raise InputError(f"{self.game.name} is too large for solvers", text=name)
 
     @abstractmethod
     def respond(self, policy: Policy, progress: OpenProgress) -> tuple[PolicyValue, Response]:
@@ -137,7 +142,7 @@ class LargePhantom(LargeGame[Views]):
 
 
 def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDice:
-    large = LargeDice(game, threads)
+    large = LargeDice(game, threads, most_bytes, say)
     sets = large.sets
     if 2 * 8 * sets.choices > most_bytes:  # what the mean takes, too
         what = f"a policy takes {2 * 8 * sets.choices / (1 << 30):.1f} GiB (--memory)"
@@ -150,8 +155,11 @@ def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDic
 class LargeDice(LargeGame[Float64s]):
     """Liar's Dice. A policy is float64 [E], the choices of `DiceSets`."""
 
-    def __init__(self, game: Game, threads: int) -> None:
+    def __init__(
+        self, game: Game, threads: int, most_bytes: int = 1 << 62, say: Say = lambda line: None
+    ) -> None:
         self.game, self._sets, self._threads = game, DiceSets(game), threads
+        self._most_bytes, self._say = most_bytes, say
 
     @property
     def sets(self) -> DiceSets:
@@ -166,6 +174,16 @@ class LargeDice(LargeGame[Float64s]):
 
     def of_choices(self, choices: Float64s) -> Float64s:
         return choices
+
+    def open_solver(self, name: str) -> DiceCFR:
+        if name not in EXPONENTS:
+            return super().open_solver(name)
+        needed = 6 * 8 * self._sets.choices  # regrets, sums, policy, and whose its choices are
+        if needed > self._most_bytes:
+            what = f"{name} takes {needed / (1 << 30):.1f} GiB (--memory)"
+            raise InputError(f"{self.game.name} is too large for solvers: {what}")
+        self._say(f"{self.game.name}: {name} takes {needed / (1 << 30):.1f} GiB")
+        return DiceCFR(self._sets, EXPONENTS[name])
 
     def profile(self, first: Float64s, second: Float64s) -> Float64s:
         return np.where(self._sets.mine == 0, first, second)

@@ -36,7 +36,7 @@ from stratkit.solve.sets import (
     check_function,
     on_tree,
 )
-from stratkit.solve.solver import open_solver, parse_solver
+from stratkit.solve.solver import TabularSolver, open_solver, parse_solver
 from stratkit.solve.tables import kept_policy
 from stratkit.storage.responses import Response, ResponseMetadata, response_bytes
 from stratkit.storage.sets import InformationSets, sets_of
@@ -210,6 +210,13 @@ class Evaluator(ABC, Generic[P]):
     def _solve(self, name: str, iterations: int) -> P:
         """What the solver has after its iterations; `InputError`: the game has none."""
 
+    def _iterated(self, solver: TabularSolver, name: str, iterations: int) -> Any:
+        with self._progress(iterations, "iteration", name) as bar:
+            for _ in range(iterations):
+                solver.step()
+                bar.update()
+        return solver.solution()
+
     @property
     @abstractmethod
     def _sets(self) -> InformationSets:
@@ -346,7 +353,7 @@ class LargeEvaluator(Evaluator[Any]):
         return self._large.uniform()
 
     def _solve(self, name: str, iterations: int) -> Any:
-        raise InputError(f"{self.game.name} is too large for solvers", text=name)
+        return self._iterated(self._large.open_solver(name), name, iterations)
 
     @property
     def _sets(self) -> InformationSets:
@@ -422,12 +429,8 @@ class PolicyEvaluator(Evaluator[Vector]):
         return np.where(self.tree.mine == 0, first, second)
 
     def _solve(self, name: str, iterations: int) -> Vector:
-        solver = open_solver(name, self.tree)
-        with self._progress(iterations, "iteration", name) as bar:
-            for _ in range(iterations):
-                solver.step()
-                bar.update()
-        return solver.solution()
+        policy: Vector = self._iterated(open_solver(name, self.tree), name, iterations)
+        return policy
 
     def _players(self, text: str, spec: PlayerSpec) -> Iterator[Entry]:
         from stratkit.players.registry import MIXTURE, NETWORK

@@ -1,16 +1,24 @@
-"""The multilayer perceptron whose value has layers of its own."""
+"""The multilayer perceptron: its value with layers of its own, and the engine that computes it."""
 
 from __future__ import annotations
+
+import pickle
 
 import numpy as np
 import pytest
 import torch
 
+from nets.drawn import drawn
 from stratkit.engine import Game
+from stratkit.engine.dice import DiceSets
+from stratkit.engine.mlp import MLPLayers, legal_softmax
 from stratkit.errors import InputError
 from stratkit.learn.presets import MMD_PRESETS
 from stratkit.netnames import check_new_net, preset_of
 from stratkit.nets import build
+from stratkit.nets.choice import network_with
+from stratkit.nets.engine_mlp import EngineMLP
+from stratkit.nets.evaluator import Evaluator
 
 
 def test_policy_and_value_share_no_weight() -> None:
@@ -43,3 +51,48 @@ def test_its_name() -> None:
         with pytest.raises(InputError):
             check_new_net(name)
             build(name, Game("kuhn"))
+
+
+@pytest.mark.parametrize("net", ["mlp:70x130", "mlp:40+critic"])
+def test_the_engine_computes_it(net: str) -> None:
+    """To rounding what torch computes, and each row by itself, whatever threads there are."""
+    game = Game("liars_dice:1x4")
+    module = drawn(build(net, game, seed=1))
+    weights = {name: w.detach().numpy() for name, w in module.named_parameters()}
+    packed, legal = DiceSets(game).views(100, 900)
+    by_torch = Evaluator(net, module, 64).evaluate(packed, legal, values=True)
+    evaluator = Evaluator(net, EngineMLP(net, game, weights), 64)
+    found = evaluator.evaluate(packed, legal, values=True)
+    for one, other in zip(found, by_torch, strict=True):
+        assert one is not None and other is not None and other.std() > 0.01
+        assert np.abs(one - other).max() < 1e-6
+    assert np.array_equal(evaluator.policy(packed[33:36], legal[33:36]), found[0][33:36])
+    assert np.array_equal(evaluator.values(packed[33:36]), found[1][33:36])
+    again = pickle.loads(pickle.dumps(evaluator))
+    assert np.array_equal(again.policy(packed, legal), found[0])
+    again.place("cpu", torch.bfloat16)
+    assert again.backend.name == "torch" and np.abs(again.values(packed) - found[1]).max() < 0.1
+
+
+def test_who_asks_for_torch_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Game("kuhn")
+    weights = {n: w.detach().numpy() for n, w in build("mlp:8", game, seed=3).named_parameters()}
+    for asked, kind in (("", "engine"), ("onnx", "engine"), ("torch", "torch")):
+        monkeypatch.setenv("STRATKIT_BACKEND", asked)
+        network = network_with("mlp:8", game, weights)
+        assert Evaluator("mlp:8", network, 8).backend.name == kind
+    with pytest.raises(InputError, match="its tensors are not this network's: 'mlp:9'"):
+        EngineMLP("mlp:9", game, weights)
+    with pytest.raises(InputError, match="its weights are not all finite"):
+        EngineMLP("mlp:8", game, {**weights, "critic.bias": np.full(1, np.nan, np.float32)})
+
+
+def test_layers_that_do_not_fit() -> None:
+    fine, wide = ((np.zeros((n, 4), np.float32), np.zeros(n, np.float32)) for n in (4, 4097))
+    for layers in ([fine, (fine[0][:, :3].copy(), fine[1])], [(fine[0], fine[1][:3])]):
+        with pytest.raises(ValueError, match="layers' weights must be"):
+            MLPLayers(layers)
+    with pytest.raises(ValueError, match="a layer of 4097 by 4, of at most 4096"):
+        MLPLayers([wide])
+    nothing = legal_softmax(np.ones((2, 3), np.float32), np.array([[0, 0, 0], [0, 1, 1]], np.uint8))
+    assert nothing.tolist() == [[0, 0, 0], [0, 0.5, 0.5]]

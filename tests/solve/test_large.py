@@ -15,12 +15,15 @@ from storage.stored import save_network
 from stratkit.cli.messages import warn
 from stratkit.cli.progress import ProgressLine
 from stratkit.engine import Game
+from stratkit.engine.dice import DiceSets
 from stratkit.engine.tree import histories_up_to
 from stratkit.errors import InputError
 from stratkit.players.registry import parse_player
+from stratkit.solve.cfr import CFR, EXPONENTS, DiceCFR
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.large import LargeDice, LargeGame, LargePhantom, LargeWalk, open_large
 from stratkit.solve.runner import Keeping, LargeEvaluator, PolicyEvaluator
+from stratkit.solve.sets import on_tree
 
 
 def large_of(name: str) -> LargeGame[Any]:
@@ -111,6 +114,29 @@ def test_two_dice_of_five_faces_are_large(monkeypatch: pytest.MonkeyPatch) -> No
     assert "15,728,640 information sets" in said[0]
     with pytest.raises(InputError, match=r"a policy takes 0\.5 GiB \(--memory\)"):
         open_large(large.game, 1, 1 << 20, said.append)
+
+
+@pytest.mark.parametrize("name", ["cfr+", "dcfr"])
+def test_dice_are_solved_without_a_tree_as_with_one(name: str) -> None:
+    tree = tree_of("liars_dice:1x3")
+    sets = DiceSets(tree.game)
+    ours, other = DiceCFR(sets, EXPONENTS[name]), CFR(tree, EXPONENTS[name])
+    for _ in range(40):
+        ours.step()
+        other.step()
+    assert np.abs(on_tree(sets, tree, ours.solution()) - other.solution()).max() < 1e-9
+    assert evaluate(tree, other.solution()).nash_conv < 0.05
+
+
+def test_a_solver_of_dice_tells_what_it_takes() -> None:
+    said: list[str] = []
+    large = LargeDice(Game("liars_dice:2x5"), 1, 2 << 30, said.append)
+    large.open_solver("cfr+")
+    assert said == ["liars_dice:2x5: cfr+ takes 1.4 GiB"]
+    with pytest.raises(InputError, match="liars_dice:2x5 is too large for solvers: 'fp'"):
+        large.open_solver("fp")
+    with pytest.raises(InputError, match=r"solvers: cfr takes 1\.4 GiB \(--memory\)"):
+        LargeDice(large.game, 1, 1 << 29).open_solver("cfr")
 
 
 def test_histories_are_counted() -> None:
