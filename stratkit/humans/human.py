@@ -132,7 +132,8 @@ class HumanPlayer(Player):
 
     def _look(self, seen: Any, views: Views, row: int) -> Turn:
         game, side = int(views.games[row]), int(views.sides[row])
-        self._observed = self._observed or ObservedGame(self.variant, game, side)
+        start = self.session.start
+        self._observed = self._observed or ObservedGame(self.variant, game, side, start)
         self._destination = -1
         return self._observed.look(seen, views.state(row).moves())
 

@@ -44,10 +44,12 @@ class MatchOptions:
 
     games, game   None: the record that is resumed has them
     seed_given    whether the user chose the seed, and not the system
+    start         the FENfS at which the games of the record that is resumed began
     """
 
     players: tuple[PlayerSpec, ...]
     seed_given: bool
+    start: str | None = None
     games: int | None = usage(
         "-n GAMES",
         "Games a pairing, rounded up so that all seats are played equally often.",
@@ -105,8 +107,9 @@ class MatchOptions:
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
     from_game: str | None = usage(
-        "--from-game FILE:GAME:PLY",
-        "A person goes on from this ply of a game of FILE, on either side in turn.",
+        "--from-game FILE:GAME:PLY|FENfS",
+        "A person goes on from this ply of a game of FILE, or from a position, on either side in "
+        "turn.",
     )
     browser: bool = usage(
         "--browser", "A person plays in a browser; stdout tells the address of the page."
@@ -220,6 +223,7 @@ class MatchOptions:
             resign=header.resign if self.resign is None else self.resign,
             draw=header.draw if self.draw is None else self.draw,
             sprt=header.sprt if self.sprt is None else self.sprt,
+            start=header.start,
             seed=self.seed if self.seed_given else header.seed,
         )
 

@@ -104,7 +104,8 @@ def match_key(header: RecordHeader) -> str:
     """Tells matches apart: in one match there is one game of a number."""
     rules = sorted(header.rules.items())
     games = header.games if len(header.players) > 2 else None  # two players may go on with more
-    return repr((header.game, rules, header.seed, games, header.players, header.setups))
+    key = header.game, rules, header.seed, games, header.players, header.setups
+    return repr(key if header.start is None else (*key, header.start))
 
 
 def game_hash(record: GameRecord) -> int:
