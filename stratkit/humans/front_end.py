@@ -269,9 +269,11 @@ def seated(
     """Seats the people, if there are any, at their front ends. What the first of them says and the
     other one plays is kept beside the record until all games are played: it leads to where the
     match was left. A person who leaves ends the context."""
+    from stratkit.setups.told import told_player
+
     players = [contestant.player for contestant in contestants]
     if not people:
-        yield Seats(players)
+        yield Seats([told_player(one, header.game) for one in contestants])
         return
     from stratkit.humans.session import Saved
     from stratkit.players.player import Player
@@ -287,7 +289,7 @@ def seated(
     if not options.resume:
         words.forget()
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
-        _sit_down(people, places, players, header, words)
+        players = _sit_down(people, places, contestants, header, words)
         if options.from_game is not None:
             _lead(options.from_game, header, words, me, plan)
         # Guests need not know where the record is.
@@ -306,12 +308,12 @@ def seated(
 def _sit_down(
     people: Sequence[Interactive],
     places: Places,
-    players: list[Any],
+    contestants: Sequence[Contestant[Any]],
     header: RecordHeader,
     words: Words,
-) -> None:
-    """Gives the people their sessions, and puts who replays its actions in the place of the other
-    one. `players` are all of the match, in their order."""
+) -> list[Any]:
+    """Gives the people their sessions; all players of the match, in their order, with who replays
+    its actions in the place of the other one."""
     from stratkit.engine.stratego import variant
     from stratkit.humans.draws import DeclinedOffers, DrawOffers
     from stratkit.humans.human import HumanPlayer
@@ -321,7 +323,9 @@ def _sit_down(
     from stratkit.notation.fenfs import parse_fenfs, start_position
     from stratkit.players.chosen_level import ChosenLevel
     from stratkit.players.player import Explainer, Player
+    from stratkit.setups.told import told_player
 
+    players = [contestant.player for contestant in contestants]
     me, path, alone = players.index(people[0]), words.path, len(people) == 1
     others = [at for at in range(len(players)) if at != me]
     other = players[others[0]]
@@ -345,9 +349,11 @@ def _sit_down(
     people[0].sit_down(session)
     answering, done = draws if alone and len(others) == 1 else None, Done()
     for at in others if ours else ():
+        decides = told_player(contestants[at], header.game)
         players[at] = ReplayedOpponent(
-            players[at], words.played, words.play, path, answering, 1 - me, done
+            decides, words.played, words.play, path, answering, 1 - me, done
         )
+    return players
 
 
 def _seat_second(

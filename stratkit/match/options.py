@@ -31,7 +31,6 @@ RULES = {
     "open": "open",
 }
 # SPECs that name something to execute begin so.
-SETUPS = ("setup", "favourites")  # keys of a person that name files of setups
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
@@ -263,7 +262,7 @@ class MatchOptions:
             if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
         files += [spec.spec.removeprefix(MIX) for spec in self.players if spec.kind is MIXTURE]
-        named = (self.setups, *(spec.given.get(key) for spec in self.players for key in SETUPS))
+        named = (self.setups, *(file for spec in self.players for file in _setups_of(spec)))
         inputs = [*(file_and_name(text)[0] for text in named if text), *files]
         logs = [spec.given.get("log") for spec in self.players]  # several players may share one
         taken = {os.path.realpath(path) for path in (*inputs, *logs) if path and path != "-"}
@@ -273,6 +272,11 @@ class MatchOptions:
                 what = "-o and --explain must not name an input, a log= or each other"
                 raise UsageError(what, text=path)
             taken.add(real)
+
+
+def _setups_of(spec: PlayerSpec) -> tuple[str | None, str | None]:
+    """The files of setups that a PLAYER names."""
+    return spec.setup, spec.given.get("favourites")
 
 
 def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
@@ -286,7 +290,7 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
     with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
-    _check_setups(header, *(spec.given.get(key) for spec, _ in specs for key in SETUPS))
+    _check_setups(header, *(file for spec, _ in specs for file in _setups_of(spec)))
     return tuple(replace(spec, name=name) for spec, name in specs)
 
 

@@ -21,7 +21,9 @@ def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     of its networks, and what is done to its policy; of a program, its limits and its command; but
     not where their files lie, nor which setups a person has."""
     options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
-    options = re.sub("(setup|favourites)=[^,]*,", "", options)
+    if spec == "human":
+        options = re.sub("(setup|favourites)=[^,]*,", "", options)
+    options = re.sub("setup=[^,]*/", "setup=", options)
     options = _BELIEF.sub(rf"\g<1>{player.belief},", options)
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 
