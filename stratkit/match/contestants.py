@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError
+from stratkit.errors import InputError, UsageError
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_of
 from stratkit.humans.human import open_human
 from stratkit.humans.kind import HUMAN
 from stratkit.match.live import Console
@@ -61,6 +63,9 @@ def _with_setup(contestant: AnyContestant, spec: PlayerSpec, game: Game) -> AnyC
         return contestant
     if spec.kind is PROGRAM:
         raise UsageError("setup= is not for programs, which set up by themselves", text=spec.text)
+    if kit_of(game).notation is not Notation.LOG:
+        what = f"setups are for boards with setups, and {game.name} has none"
+        raise InputError(what, text=spec.text)
     setup = None if spec.kind is HUMAN else read_setup(spec.setup, game)
     told = f"setup={spec.setup},{contestant.spec}"
     return replace(contestant, spec=told, setup=setup)

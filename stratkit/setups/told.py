@@ -9,18 +9,14 @@ import numpy as np
 from stratkit.engine import Game, observation_dtype
 from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError, error_context
-from stratkit.games.kit import Notation
-from stratkit.games.table import kit_of
 from stratkit.notation.setups import Setup, file_and_name, setups_called
 from stratkit.players.player import Decision, Games, Player, Sides, Views, Watcher, decide
 from stratkit.players.spec import Contestant
 
 
 def read_setup(file: str, game: Game) -> Setup:
-    """The first setup of a `.setups` file, or of `FILE#NAME`. `InputError`: the game has none."""
+    """The first setup of a `.setups` file, or of `FILE#NAME`."""
     file, name = file_and_name(file)
-    if kit_of(game).notation is not Notation.LOG:
-        raise InputError(f"setups are for boards with setups, and {game.name} has none", text=file)
     with error_context(file, only=OSError), open(file, "rb") as stream:
         for setup in setups_called(stream, file, variant(game.name), name):
             return setup
