@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 from click.core import ParameterSource
@@ -91,12 +92,17 @@ def serve_or_check(
         return 3 if any(verdict == WRONG for verdict, _ in remarks) else 0
     assert serve is not None
     from stratkit.players.factory import open_player
+    from stratkit.setups.told import ToldSetup, read_setup
     from stratkit.ucc.agent import Agent
 
-    contestant = open_player(read_player(serve), opened, seed, 1)
+    spec = read_player(serve)
+    contestant = open_player(replace(spec, setup=None), opened, seed, 1)
+    player = contestant.player
+    if spec.setup is not None:
+        player = ToldSetup(player, game, read_setup(spec.setup, opened))
     if contestant.caution and is_talkative():
         warn(contestant.caution)
-    agent = Agent(opened, contestant.player, _get, _put)
+    agent = Agent(opened, player, _get, _put)
     agent.run()
     while os.environ.get("MATCH_REUSE") == "on" and not agent.ended:
         agent.run()

@@ -39,7 +39,7 @@ class MatchTool(Tool):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Keys of a PLAYER"):
-            formatter.write_dl([("name=NAME", "its name in the record"), *help_table(PLAYERS)])
+            formatter.write_dl(help_table(PLAYERS))
 
 
 _PLIES = whole(1, 65535)

@@ -56,7 +56,8 @@ def game_csv(game: PlayedGame) -> str:
     """The lines of a game of Stratego that was played out with its boards. `InputError`: of free
     setups there are no actions."""
     log, kind = game.log, game.log.variant
-    assert log.setups is not None
+    if log.setups is None:
+        raise InputError("it began at a position: the CSV of games begins with setups")
     if not all(has_counts(kind, setup) for setup in log.setups):
         raise InputError(f"free setups: there are no actions of {kind.name} that place them")
     squares = [placements(kind, setup) for setup in log.setups]

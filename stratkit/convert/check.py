@@ -251,8 +251,8 @@ def _replay_faults(raw: RawEpisode) -> list[InputError]:
     on the moves before it."""
     from stratkit.engine import Game as Rules
     from stratkit.engine import IllegalAction, replay
-    from stratkit.notation.endings import NO_MOVE
-    from stratkit.notation.log import LIMITS
+    from stratkit.notation.endings import KNOWN, NO_MOVE
+    from stratkit.notation.log import LIMITS, ON_THE_BOARD
 
     header, episode = raw.header, raw.episode
     limits = {name: header.rules.get(name, 0) for name in LIMITS}
@@ -269,8 +269,8 @@ def _replay_faults(raw: RawEpisode) -> list[InputError]:
         return [InputError(what, file=raw.name)]
     claim, seen = header.endings[episode.ending], game.endings[played.endings[0]]
     same = claim == seen or (claim == "cut" and not seen)
-    if claim == NO_MOVE and not seen:
-        return []  # repetition rules may have left no move
+    if not seen and claim in KNOWN.difference(LIMITS, ON_THE_BOARD, ["cut"]) | {NO_MOVE}:
+        return []  # it ended off the board; or repetition rules may have left no move
     if not same or episode.returns.tolist() != played.returns[0].tolist():
         what = f"the result is not that of the board ({seen or 'not ended'})"
         return [InputError(what, file=raw.name, text=claim)]

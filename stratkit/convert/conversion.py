@@ -133,7 +133,7 @@ def _game(out: Conversion, game: PlayedGame, options: ConvertOptions) -> None:
         return
     out.sound = True
     stays = options.to in FILES or (options.to == "games" and isinstance(raw, RawRecord))
-    if played.log.setups is None and not stays:
+    if not played.log.has_board and not stays:
         out.notes.append(f"{raw.name}: ended before the setups were complete: left out")
         return
     out.name = _file_name(game, options.to)
@@ -166,6 +166,7 @@ def _write_fenfs(out: Conversion, game: PlayedGame, options: ConvertOptions) -> 
 
     first, last = options.ply or (0, len(game.played.boards))
     boards, view = game.played.boards[first : last + 1], VIEWS[options.view or "observer"]
+    first += game.log.start.plies if game.log.start else 0
     out.text = fenfs_lines(boards, game.log.variant.width, first, view, options.moved)
 
 
@@ -183,6 +184,8 @@ def _write_setups(out: Conversion, game: PlayedGame, options: ConvertOptions) ->
 def _write_log(out: Conversion, game: PlayedGame, options: ConvertOptions) -> None:
     from stratkit.notation.gravon_text import gsn_text, losses, xml_text
 
+    if game.log.start:
+        raise InputError(f"it began at a position, which no {options.to} tells")
     out.text = (gsn_text if options.to == "gsn" else xml_text)(game.log)
     out.notes += [f"{game.raw.name}: {lost}" for lost in losses(game.log, options.to)]
 

@@ -90,6 +90,7 @@ def log_of(raw: Raw) -> Log:
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
     from stratkit.engine.stratego import Position, open_types, variant
+    from stratkit.notation.fenfs import parse_fenfs, start_position
     from stratkit.notation.log import FREE, Log
     from stratkit.notation.setups import has_counts, parse_setup
     from stratkit.notation.squares import move_bytes
@@ -99,8 +100,11 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
     kind = FREE if kind == FREE else _kind(board.name)
     if len(record.players) != 2 or (record.setups and len(record.setups) != 2):
         raise InputError("two players and their setups are needed")
-    if record.setups is None and record.moves:
+    start = None if header.start is None else start_position(parse_fenfs(header.start), board)
+    if start is None and record.setups is None and record.moves:
         raise InputError("moves without setups", text=record.moves[:20])
+    if start is not None and record.setups is not None:
+        raise InputError("setups, though its match began at a position")
     setups = [parse_setup(text) for text in record.setups or ()]
     for text, setup in zip(record.setups or (), setups, strict=True):
         free = kind == FREE and len(setup) in (board.zone, board.squares)
@@ -124,6 +128,7 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
         _winner(record.returns),
         open_types=open_types(header.rules),
         rules=_known_rules(header),
+        start=start,
     )
 
 

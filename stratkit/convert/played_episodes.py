@@ -36,23 +36,26 @@ def episode_of(game: PlayedGame) -> tuple[Header, Episode]:
     if isinstance(game.raw, RawEpisode):
         raise InputError("an episode already: --to episodes takes logs and records")
     log, variant = game.log, game.log.variant
-    assert log.setups is not None
-    if not all(has_counts(variant, setup) for setup in log.setups):
+    setups = log.setups or ()
+    if not all(has_counts(variant, setup) for setup in setups):
         raise InputError(f"free setups: there are no actions of {variant.name} that place them")
     match, record = record_of(game)
     header = _header(match.game, tuple(match.rules.items()))
-    placed = [placements(variant, setup) for setup in log.setups]
-    actions = np.concatenate([*placed, actions_of(log)])
-    legal_part = legal_prefix(Rules.stored(match.game, match.rules), actions)
+    placed = [action for setup in setups for action in placements(variant, setup)]
+    actions = np.concatenate([np.array(placed, np.int32), actions_of(log)])
+    if not len(actions):
+        raise InputError("no move was played: an episode has one at least")
+    start = log.start.to_bytes() if log.start else b""
+    legal_part = legal_prefix(Rules.stored(match.game, match.rules), actions, start)
     if legal_part.legal < len(actions):
-        ply = (legal_part.legal - 2 * variant.pieces) // 2
+        ply = (legal_part.legal - len(placed)) // 2
         what = "the rules of its record forbid this move"
         raise InputError(what, where=log.where(ply), text=log.move_text(ply))
     end = End.of(legal_part) if legal_part.ending else _off_the_board(End(log.reason, log.winner))
     red = {0: 1.0, 1: -1.0, None: 0.0}[end.winner]
     mu = np.ones(len(actions), np.float32)
     if "file" in (match.setups or {}):
-        mu[: 2 * variant.pieces] = np.nan  # given: no player chose them
+        mu[: len(placed)] = np.nan  # given: no player chose them
     return header, Episode(
         number=_number(match, record.number),
         step=-1,
@@ -60,6 +63,7 @@ def episode_of(game: PlayedGame) -> tuple[Header, Episode]:
         returns=np.array([red, -red], np.float32),
         actions=actions.astype(np.int32),
         mu=mu,
+        start=start,
     )
 
 
@@ -90,6 +94,7 @@ def _number(match: RecordHeader, number: int) -> int:
     rules = sorted(match.rules.items())
     key = match.game, rules, match.seed, match.games, match.players, setups
     identity = f"{key!r} {number}"  # for good: episodes that were written have these numbers
+    identity += "" if match.start is None else f" {match.start}"
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) >> 1
 

@@ -17,6 +17,7 @@ from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
+    from stratkit.engine.stratego import Position
     from stratkit.humans.browser import Browser
     from stratkit.humans.live_clock import LiveClock
     from stratkit.humans.session import Ended, FrontEnd, Interactive, Session
@@ -54,6 +55,14 @@ class PersonOptions(Protocol):
     @property
     def from_game(self) -> str | None:
         """The ply of a game of a record from which to go on."""
+
+    @property
+    def start(self) -> str | None:
+        """The position that the games of the record that is resumed began at."""
+
+    @property
+    def seed(self) -> int:
+        """Of all random numbers."""
 
     @property
     def browser(self) -> bool:
@@ -117,6 +126,20 @@ def find_people(
     if options.record == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
     return people
+
+
+def find_start(options: PersonOptions, game: Game) -> Position | None:
+    """The position that the games of a match begin at; None: they begin with setups."""
+    from stratkit.engine.stratego import variant
+    from stratkit.humans.lead import lead_of
+    from stratkit.notation.fenfs import parse_fenfs, start_position
+
+    if options.from_game is not None:
+        return lead_of(options.from_game, game, options.seed).start
+    if options.start is None:
+        return None
+    with error_context(options.record, "line 1"):
+        return start_position(parse_fenfs(options.start), variant(game.name))
 
 
 def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
@@ -246,9 +269,11 @@ def seated(
     """Seats the people, if there are any, at their front ends. What the first of them says and the
     other one plays is kept beside the record until all games are played: it leads to where the
     match was left. A person who leaves ends the context."""
+    from stratkit.setups.told import told_player
+
     players = [contestant.player for contestant in contestants]
     if not people:
-        yield Seats(players)
+        yield Seats([told_player(one, header.game) for one in contestants])
         return
     from stratkit.humans.session import Saved
     from stratkit.players.player import Player
@@ -264,7 +289,7 @@ def seated(
     if not options.resume:
         words.forget()
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
-        _sit_down(people, places, players, header.game, words)
+        players = _sit_down(people, places, contestants, header, words)
         if options.from_game is not None:
             _lead(options.from_game, header, words, me, plan)
         # Guests need not know where the record is.
@@ -281,18 +306,26 @@ def seated(
 
 
 def _sit_down(
-    people: Sequence[Interactive], places: Places, players: list[Any], game: str, words: Words
-) -> None:
-    """Gives the people their sessions, and puts who replays its actions in the place of the other
-    one. `players` are all of the match, in their order."""
+    people: Sequence[Interactive],
+    places: Places,
+    contestants: Sequence[Contestant[Any]],
+    header: RecordHeader,
+    words: Words,
+) -> list[Any]:
+    """Gives the people their sessions; all players of the match, in their order, with who replays
+    its actions in the place of the other one."""
+    from stratkit.engine.stratego import variant
     from stratkit.humans.draws import DeclinedOffers, DrawOffers
     from stratkit.humans.human import HumanPlayer
     from stratkit.humans.level_choice import LevelChoice
     from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
     from stratkit.humans.session import Session
+    from stratkit.notation.fenfs import parse_fenfs, start_position
     from stratkit.players.chosen_level import ChosenLevel
     from stratkit.players.player import Explainer, Player
+    from stratkit.setups.told import told_player
 
+    players = [contestant.player for contestant in contestants]
     me, path, alone = players.index(people[0]), words.path, len(people) == 1
     others = [at for at in range(len(players)) if at != me]
     other = players[others[0]]
@@ -304,18 +337,23 @@ def _sit_down(
     session = Session(
         places.fronts[0], words.said, words.say, hint, path, undoes, draws, me, clocks[0]
     )
+    if header.start is not None:
+        start = start_position(parse_fenfs(header.start), variant(header.game))
+        session = replace(session, start=start)
     if isinstance(other, ChosenLevel):
         meets = [page.meet for page in places.pages]
-        choice = LevelChoice(other, session.front, words, game, places.scores, *meets)
+        choice = LevelChoice(other, session.front, words, header.game, places.scores, *meets)
         session = replace(session, begin=choice.begin)
     if not alone:
         session = _seat_second(session, people, places, clocks[1], words)
     people[0].sit_down(session)
     answering, done = draws if alone and len(others) == 1 else None, Done()
     for at in others if ours else ():
+        decides = told_player(contestants[at], header.game)
         players[at] = ReplayedOpponent(
-            players[at], words.played, words.play, path, answering, 1 - me, done
+            decides, words.played, words.play, path, answering, 1 - me, done
         )
+    return players
 
 
 def _seat_second(
@@ -339,7 +377,7 @@ def _seat_second(
     front = places.fronts[1]
     undoes = isinstance(people[1], HumanPlayer)
     second = Session(front, keep=keep, file=words.path, undoes=undoes, draws=session.draws)
-    second = replace(second, me=1 - session.me, clock=clock)
+    second = replace(second, me=1 - session.me, clock=clock, start=session.start)
     if undoes:
         asked: Sequence[Any] = places.pages or places.fronts  # who watches is not told
         refresh = [page.refresh for page in places.pages] or [lambda: None] * 2
@@ -437,7 +475,7 @@ def _lead(text: str, header: RecordHeader, words: Words, me: int, plan: SeatPlan
     from stratkit.engine import Game
     from stratkit.humans.lead import lead_of
 
-    lead = lead_of(text, Game.stored(header.game, header.rules))
+    lead = lead_of(text, Game.stored(header.game, header.rules), header.seed)
     for number in range(len(plan)):
         mine = [side for side, player in enumerate(plan.seats(number)) if player == me]
         words.lead(number, lead.plies, *lead(mine))
@@ -488,9 +526,9 @@ def _ended(
         actions = [int(action) for action in record.moves.split()]
         words = in_words(Game.stored(header.game, header.rules), actions, side)
         return Ended(record.number, side, told, None, words)
-    if record.setups is None:
-        return Ended(record.number, side, told, None)
     log = log_of(RawRecord(file=told, header=header, record=record))
+    if not log.has_board:
+        return Ended(record.number, side, told, None)
     [played] = play_out([(told, log)], boards=True)
     by = go_on_command(source, record.number + 1, header.game) if source else ""
     return Ended(record.number, side, told, Shown(played, told, log.ending, go_on=by))

@@ -43,13 +43,13 @@ from stratkit.notation.setups import (
     parse_setup,
     read_setups,
     setup_text,
-    setups_called,
 )
 from stratkit.notation.squares import move_text, parse_move, parse_square
 from stratkit.players.clock import Clock
 from stratkit.players.player import Decision, Games, Player, Sides, Views
 from stratkit.players.spec import Contestant, OpenContext, PlayerSpec
 from stratkit.setups.source import SetupSource
+from stratkit.setups.told import read_setup
 
 SIDES = ("red", "blue")
 SETUP_PROMPT = "Your setup (return takes it; help)"
@@ -132,7 +132,8 @@ class HumanPlayer(Player):
 
     def _look(self, seen: Any, views: Views, row: int) -> Turn:
         game, side = int(views.games[row]), int(views.sides[row])
-        self._observed = self._observed or ObservedGame(self.variant, game, side)
+        start = self.session.start
+        self._observed = self._observed or ObservedGame(self.variant, game, side, start)
         self._destination = -1
         return self._observed.look(seen, views.state(row).moves())
 
@@ -415,7 +416,7 @@ def _is_own(cell: int, side: int) -> bool:
 def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The person that `spec` asks for."""
     own, notation = spec.options, kit_of(game).notation
-    if notation is not Notation.LOG and any((own.setup, own.favourites, own.offers, own.clock)):
+    if notation is not Notation.LOG and any((spec.setup, own.favourites, own.offers, own.clock)):
         what = f"setups and clocks are for boards with setups, and {game.name} has none"
         raise InputError(what, text=spec.text)
     player: Player
@@ -425,12 +426,12 @@ def open_human(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant
         player = _with_setups(spec, game, context.seed)
     else:
         player = ChoosingPlayer(game)
-    return Contestant(spec.name or spec.spec, player, f"{options_text(spec.options)}{spec.spec}")
+    return Contestant(spec.name or spec.spec, player, f"{options_text(own)}{spec.spec}")
 
 
 def _with_setups(spec: PlayerSpec, game: Game, seed: int) -> HumanPlayer:
     """A person, with the setups that it has and is offered."""
-    file, more, named = spec.options.setup, spec.options.favourites, spec.options.offers
+    file, more, named = spec.setup, spec.options.favourites, spec.options.offers
 
     @functools.cache
     def source() -> SetupSource:
@@ -461,12 +462,3 @@ def read_favourites(file: str, game: Game) -> dict[str, Setup]:
     if not found:
         raise InputError("no setup in it has a name", file=file)
     return found
-
-
-def read_setup(file: str, game: Game) -> Setup:
-    """The first setup of a `.setups` file, or of `FILE#NAME`."""
-    file, name = file_and_name(file)
-    with error_context(file, only=OSError), open(file, "rb") as stream:
-        for setup in setups_called(stream, file, variant(game.name), name):
-            return setup
-    raise InputError("no setup in it", file=file)

@@ -15,9 +15,6 @@ from stratkit.players.spec import PlayerKind
 class HumanOptions:
     """Of a person."""
 
-    setup: str | None = option(
-        None, text("FILE[#NAME]"), "begin from the first setup of FILE, or from that called NAME"
-    )
     favourites: str | None = option(None, text("FILE"), "offer the setups of FILE by their names")
     offers: str | None = option(
         None, text("SOURCE"), "offer setups from here, as deploy-gen --from has it: model:FILE"

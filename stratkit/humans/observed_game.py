@@ -81,7 +81,9 @@ def played_ply(played: Played, at: int) -> Ply:
     """Ply `at` (from 0) of a game with its boards that is over: all is known of it."""
     start, end = played.log.moves[2 * at : 2 * at + 2]
     piece, enemy = (played.boards[at][square] for square in (start, end))
-    return Ply(at % 2, start, end, piece & TYPE, enemy & TYPE if enemy & PIECE else None)
+    return Ply(
+        played.log.mover(at), start, end, piece & TYPE, enemy & TYPE if enemy & PIECE else None
+    )
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,17 @@ class Offer:
 
 
 class ObservedGame:
-    """Follows one game by the views of one side, from the beginning of play."""
+    """Follows one game by the views of one side, from the beginning of play: after the setups, or
+    at the position `start`."""
 
-    def __init__(self, variant: Variant, game: int, side: int) -> None:
+    def __init__(
+        self, variant: Variant, game: int, side: int, start: Position | None = None
+    ) -> None:
         self.variant, self.game, self.side = variant, game, side
+        self._army = np.array(variant.counts)  # of the side, when play begins
+        if start is not None:
+            own = start.cells[start.cells & (PIECE | SIDE) == PIECE | side * SIDE]
+            self._army = _count(own)
         self._plies: list[Ply] = []
         self._history: SideHistory | None = None
 
@@ -186,7 +195,7 @@ class ObservedGame:
         cell, enemy = int(seen["cells"][end]), None
         piece = cell & TYPE if attacker == NO_SQUARE else attacker
         if attacker != NO_SQUARE:
-            lost = np.array(self.variant.counts) - _count(_armies(seen["cells"])[0])
+            lost = self._army - _count(_armies(seen["cells"])[0])
             enemy = int(lost.argmax()) if lost.any() else cell & TYPE
         return [Ply(1 - self.side, *self._turned(start, end), piece, enemy)]
 

@@ -10,6 +10,7 @@ from stratkit.humans.draws import DrawOffers
 from stratkit.players.player import Explanation, Player, Views
 
 if TYPE_CHECKING:
+    from stratkit.engine.stratego import Position
     from stratkit.humans.choice import Choice
     from stratkit.humans.live_clock import LiveClock
     from stratkit.humans.observed_game import Offer, Turn
@@ -77,8 +78,9 @@ class Session:
     was left, and since; `keep` keeps new ones, in `file`. `hint`: what another player thinks of the
     positions in views; None: nobody can be asked. `undoes`: a move may be taken back; `consent`: by
     leave of who this asks, with the number of the game. `draws`: what
-    player `me` and the other one have offered. `clock`: the person's, if it has one. `begin` is
-    called with each game and the person's side in it."""
+    player `me` and the other one have offered. `clock`: the person's, if it has one. `start`: the
+    position that games begin at, if not with setups. `begin` is called with each game and the
+    person's side in it."""
 
     front: FrontEnd
     said: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -91,6 +93,7 @@ class Session:
     clock: LiveClock | None = None
     begin: Callable[[int, int], None] = lambda game, side: None
     consent: Callable[[int], bool] | None = None
+    start: Position | None = None
 
 
 @runtime_checkable

@@ -142,9 +142,9 @@ class Terminal(FrontEnd):
             if ply.enemy is not None:
                 self.tell(ply.told(ended.side, variant))
         end = (plies[-1].start, plies[-1].end) if plies else None
-        title = f"the end of game {ended.game + 1}, ply {last}: both armies"
-        fenfs = fenfs_of(played.position(last))
-        board = draw(fenfs, OBSERVER, self.colour, self.style, end, title, ended.side)
+        position = played.position(last)
+        title = f"the end of game {ended.game + 1}, ply {position.plies}: both armies"
+        board = draw(fenfs_of(position), OBSERVER, self.colour, self.style, end, title, ended.side)
         self.write(board)
 
 

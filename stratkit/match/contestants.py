@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from stratkit.engine import Game
-from stratkit.errors import UsageError
+from stratkit.errors import InputError, UsageError
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_of
 from stratkit.humans.human import open_human
 from stratkit.humans.kind import HUMAN
 from stratkit.match.live import Console
@@ -15,6 +17,7 @@ from stratkit.match.options import MatchOptions
 from stratkit.players import factory
 from stratkit.players.player import Player, ValuePlayer
 from stratkit.players.spec import Contestant, OpenContext, Opener, PlayerKind, PlayerSpec
+from stratkit.setups.told import read_setup
 from stratkit.ucc.kind import PROGRAM
 from stratkit.ucc.open_program import open_program
 
@@ -37,7 +40,9 @@ def open_contestants(options: MatchOptions, game: Game, console: Console) -> lis
             what = "--setups is not for programs, which set up by themselves"
             raise UsageError(what, text=spec.text)
         context = OpenContext(options.seed, rows, console.verbose)
-        contestants.append(OPENERS[spec.kind](spec, game, context))
+        contestants.append(_with_setup(OPENERS[spec.kind](spec, game, context), spec, game))
+        if spec.setup is not None and options.setups is not None:
+            raise UsageError("--setups gives all setups, and this one, too", text=spec.text)
     contestants = _two_people(contestants, specs)
     factory.check_names(contestants)
     for contestant in contestants:
@@ -50,6 +55,20 @@ def open_contestants(options: MatchOptions, game: Game, console: Console) -> lis
     if any(options.limits) and not any(isinstance(c.player, ValuePlayer) for c in contestants):
         raise UsageError("--resign and --draw need the values of a network, and no player is one")
     return contestants
+
+
+def _with_setup(contestant: AnyContestant, spec: PlayerSpec, game: Game) -> AnyContestant:
+    """The contestant with the setup that its PLAYER names, which a person reads by itself."""
+    if spec.setup is None:
+        return contestant
+    if spec.kind is PROGRAM:
+        raise UsageError("setup= is not for programs, which set up by themselves", text=spec.text)
+    if kit_of(game).notation is not Notation.LOG:
+        what = f"setups are for boards with setups, and {game.name} has none"
+        raise InputError(what, text=spec.text)
+    setup = None if spec.kind is HUMAN else read_setup(spec.setup, game)
+    told = f"setup={spec.setup},{contestant.spec}"
+    return replace(contestant, spec=told, setup=setup)
 
 
 def _two_people(

@@ -27,7 +27,8 @@ class MatchGames:
 
     Games among our own players are played `slots` at a time in lockstep, by `options.concurrency`
     threads of the engine; of those with programs so many are played at a time, or one, in this
-    thread (`alone`). `warn` is called with what the user has to know at once.
+    thread (`alone`). `warn` is called with what the user has to know at once. `start`: the position
+    that the games among our own players begin at, as `Table` takes it.
     """
 
     def __init__(
@@ -40,8 +41,9 @@ class MatchGames:
         slots: int,
         warn: Callable[[str], None],
         alone: bool = False,
+        start: bytes = b"",
     ) -> None:
-        self.alone = alone
+        self.alone, self.start = alone, start
         self.game, self.schedule, self.players, self.names = game, schedule, players, names
         self.options, self.slots, self.warn = options, slots, warn
         self._ours = [player if isinstance(player, Player) else None for player in players]
@@ -93,4 +95,5 @@ class MatchGames:
             self.options.concurrency,
             seed=self.options.seed,
             adjudicator=self._adjudicator(self.slots),
+            start=self.start,
         )

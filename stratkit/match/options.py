@@ -31,7 +31,6 @@ RULES = {
     "open": "open",
 }
 # SPECs that name something to execute begin so.
-SETUPS = ("setup", "favourites")  # keys of a person that name files of setups
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
@@ -44,10 +43,12 @@ class MatchOptions:
 
     games, game   None: the record that is resumed has them
     seed_given    whether the user chose the seed, and not the system
+    start         the FENfS at which the games of the record that is resumed began
     """
 
     players: tuple[PlayerSpec, ...]
     seed_given: bool
+    start: str | None = None
     games: int | None = usage(
         "-n GAMES",
         "Games a pairing, rounded up so that all seats are played equally often.",
@@ -105,8 +106,9 @@ class MatchOptions:
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
     from_game: str | None = usage(
-        "--from-game FILE:GAME:PLY",
-        "A person goes on from this ply of a game of FILE, on either side in turn.",
+        "--from-game FILE:GAME:PLY|FENfS",
+        "A person goes on from this ply of a game of FILE, or from a position, on either side in "
+        "turn.",
     )
     browser: bool = usage(
         "--browser", "A person plays in a browser; stdout tells the address of the page."
@@ -220,6 +222,7 @@ class MatchOptions:
             resign=header.resign if self.resign is None else self.resign,
             draw=header.draw if self.draw is None else self.draw,
             sprt=header.sprt if self.sprt is None else self.sprt,
+            start=header.start,
             seed=self.seed if self.seed_given else header.seed,
         )
 
@@ -260,7 +263,7 @@ class MatchOptions:
             if spec.kind is NETWORK and spec.spec not in NETWORK.words
         ]
         files += [spec.spec.removeprefix(MIX) for spec in self.players if spec.kind is MIXTURE]
-        named = (self.setups, *(spec.given.get(key) for spec in self.players for key in SETUPS))
+        named = (self.setups, *(file for spec in self.players for file in _setups_of(spec)))
         inputs = [*(file_and_name(text)[0] for text in named if text), *files]
         logs = [spec.given.get("log") for spec in self.players]  # several players may share one
         taken = {os.path.realpath(path) for path in (*inputs, *logs) if path and path != "-"}
@@ -270,6 +273,11 @@ class MatchOptions:
                 what = "-o and --explain must not name an input, a log= or each other"
                 raise UsageError(what, text=path)
             taken.add(real)
+
+
+def _setups_of(spec: PlayerSpec) -> tuple[str | None, str | None]:
+    """The files of setups that a PLAYER names."""
+    return spec.setup, spec.given.get("favourites")
 
 
 def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
@@ -283,7 +291,7 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
     with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
-    _check_setups(header, *(spec.given.get(key) for spec, _ in specs for key in SETUPS))
+    _check_setups(header, *(file for spec, _ in specs for file in _setups_of(spec)))
     return tuple(replace(spec, name=name) for spec, name in specs)
 
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from stratkit.engine import Game
+from stratkit.engine.stratego import Position
 from stratkit.games.table import kit_of
 from stratkit.match.contestants import AnyContestant
 from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
+from stratkit.notation.actions import moves_of
+from stratkit.notation.fenfs import fenfs_of
 from stratkit.play.finished import GameNote
 from stratkit.storage.columns import Episode
 from stratkit.storage.records import (
@@ -30,8 +33,10 @@ def record_header(
     schedule: Schedule,
     contestants: Sequence[AnyContestant],
     setups_sha256: str | None,
+    start: Position | None = None,
 ) -> RecordHeader:
-    """The header of a match. `setups_sha256`: of its setups, if they come from a file."""
+    """The header of a match. `setups_sha256`: of its setups, if they come from a file. `start`: the
+    position that its games begin at, if they have none."""
     resign, draw = options.limits
     many = game.players > 2 or "=" in (options.seats or "")
     return RecordHeader(
@@ -52,6 +57,7 @@ def record_header(
         sprt=options.sprt,
         seats=options.seats if many else None,
         powers=kit_of(game).seats if many else None,
+        start=str(fenfs_of(start, extended=True)) if start else None,
     )
 
 
@@ -65,11 +71,16 @@ def game_record(
     contestants: Sequence[AnyContestant] = (),
     date: str | None = None,
     helped: tuple[int, int] = (0, 0),
+    start: Position | None = None,
 ) -> GameRecord:
     """The record of one game, in which `seats` played each side (indices of `contestants`). `date`:
     when it ended, of a person's. `helped`: how often the person took back a move, and how many
-    plies were those of another game."""
-    setups, moves = kit_of(game).transcript(episode.actions)
+    plies were those of another game. `start`: the position that it began at, if not with setups."""
+    setups: tuple[str, ...] | None = None
+    if start is None:
+        setups, moves = kit_of(game).transcript(episode.actions)
+    else:
+        moves = moves_of(start.variant, episode.actions, start.side)
     returns = tuple(float(value) for value in episode.returns)
     return GameRecord(
         number=episode.number,
@@ -82,7 +93,7 @@ def game_record(
         reason=note.reason or game.endings[episode.ending],
         adjudicator=note.adjudicator,
         fault=note.fault,
-        plies=plies,
+        plies=plies - (start.plies if start else 0),
         times=note.times,
         drawn=_drawn(contestants, episode.number, seats),
         date=date,

@@ -10,7 +10,14 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError, counted, error_context
 from stratkit.games.table import kit_of
 from stratkit.humans import move_log
-from stratkit.humans.front_end import Places, Seats, find_people, open_places, seated
+from stratkit.humans.front_end import (
+    Places,
+    Seats,
+    find_people,
+    find_start,
+    open_places,
+    seated,
+)
 from stratkit.humans.session import Undone
 from stratkit.match import MAX_GAMES
 from stratkit.match.contestants import open_contestants
@@ -51,6 +58,7 @@ class _Match:
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
         self.people = find_people(self.contestants, options, self.game)
+        self.start = find_start(options, self.game)
         self._seat_people()
         self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and not self.people)
@@ -107,7 +115,7 @@ class _Match:
         """Opens the record and plays. False: a person has left."""
         options, record = self.options, self.options.record
         header = record_header(
-            options, self.game, self.schedule, self.contestants, self.setups_sha256
+            options, self.game, self.schedule, self.contestants, self.setups_sha256, self.start
         )
         finished = False
         with (
@@ -157,6 +165,7 @@ class _Match:
             1 if self.people else options.slots,
             self.table.warn,
             alone=bool(self.people),
+            start=self.start.to_bytes() if self.start else b"",
         )
         with (
             contextlib.closing(games.rounds(self.schedule.missing(writer.done))) as rounds,
@@ -168,7 +177,8 @@ class _Match:
                     note = finished.notes.get(episode.number, GameNote())
                     here = self.game, self.schedule, episode, sides, plies, note
                     helped = seats.helped(episode.number)
-                    record = game_record(*here, self.contestants, self._date(), helped)
+                    more = self.contestants, self._date(), helped, self.start
+                    record = game_record(*here, *more)
                     if board.add_new(record):
                         writer.write(record)
                         seats.ended(record)

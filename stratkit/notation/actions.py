@@ -12,7 +12,16 @@ import numpy as np
 from stratkit.arrays import Int32s
 from stratkit.engine import Game
 from stratkit.engine.replay import Prefix, legal_prefix, positions
-from stratkit.engine.stratego import PIECE, REVEALED, TYPE, Position, Variant, free_game, setup_of
+from stratkit.engine.stratego import (
+    PIECE,
+    RED,
+    REVEALED,
+    TYPE,
+    Position,
+    Variant,
+    free_game,
+    setup_of,
+)
 from stratkit.notation.log import Log
 from stratkit.notation.setups import setup_text
 from stratkit.notation.squares import move_text
@@ -21,12 +30,15 @@ from stratkit.notation.squares import move_text
 def actions_of(log: Log) -> Int32s:
     """The moves as the engine's actions, int32 [2 * plies], each side's in its own frame."""
     moves = np.frombuffer(log.moves, np.uint8).reshape(-1, 2).astype(np.int32)
-    moves[1::2] = log.variant.flip(moves[1::2])
+    blue = moves[1 - log.mover(0) :: 2]
+    blue[:] = log.variant.flip(blue)
     return moves.reshape(-1)
 
 
 def start_of(log: Log) -> Position:
-    """The board before the first move of a log with setups."""
+    """The board before the first move of a log that has one."""
+    if log.start is not None:
+        return log.start
     assert log.setups is not None
     start = Position.of_setups(log.variant, *log.setups)
     known = np.isin(start.cells & TYPE, log.open_types) & (start.cells & PIECE != 0)
@@ -68,8 +80,12 @@ def transcript(variant: Variant, actions: Int32s) -> tuple[tuple[str, str], list
     """
     n = variant.pieces
     red, blue = (setup_of(variant, actions[at : at + n]) for at in (0, n))
-    plies = actions[2 * n :]
-    plies = plies[: len(plies) // 2 * 2].reshape(-1, 2).astype(int)
-    plies[1::2] = variant.flip(plies[1::2])
-    moves = [move_text(from_, to, variant.width) for from_, to in plies.tolist()]
-    return (setup_text(red), setup_text(blue)), moves
+    return (setup_text(red), setup_text(blue)), moves_of(variant, actions[2 * n :], RED)
+
+
+def moves_of(variant: Variant, actions: Int32s, first: int) -> list[str]:
+    """The moves ("A4A5") of actions of play, int32 [T], of which side `first` makes the first."""
+    plies = actions[: len(actions) // 2 * 2].reshape(-1, 2).astype(int)
+    blue = plies[1 - first :: 2]
+    blue[:] = variant.flip(blue)
+    return [move_text(from_, to, variant.width) for from_, to in plies.tolist()]

@@ -65,7 +65,7 @@ def each_ply(played: Played) -> Mapping[str, Bools | Int64s]:
     variant = played.log.variant
     attack, known, outcome, end = _attacks(played)
     ply = np.arange(len(attack))
-    beside = _beside(_cells(played)[1:], ply % 2, variant.height, variant.width)
+    beside = _beside(_cells(played)[1:], _movers(played), variant.height, variant.width)
     taken = np.append(beside[ply[:-1], end[1:]] & attack[1:] & (outcome[1:] == WINS), False)
     lost = known & (outcome == LOSES)
     first = np.ones(len(ply), np.int64), attack, known, lost, beside.sum(1), taken
@@ -77,9 +77,15 @@ def count_attacks(played: Played) -> tuple[Counter[str], Counter[str]]:
     """What red and blue did in a game: the sums of `each_ply`."""
     every = each_ply(played)
     red, blue = (
-        Counter({name: int(each[side::2].sum()) for name, each in every.items()}) for side in (0, 1)
+        Counter({name: int(own_plies(played, each, side).sum()) for name, each in every.items()})
+        for side in (0, 1)
     )
     return red, blue
+
+
+def own_plies(played: Played, each: Bools | Int64s, side: int) -> Bools | Int64s:
+    """Of what each ply has, [plies], that of a side's own."""
+    return each[side ^ played.log.mover(0) :: 2]
 
 
 def lost_attacks(played: Played) -> list[int]:
@@ -94,7 +100,7 @@ def _chases(played: Played, attack: Bools, end: Bytes) -> tuple[Bools, Bools]:
     after = _cells(played)[1:]
     ply = np.arange(len(after))
     mover = after[ply, end]
-    known = _enemies(after, ply % 2, np.isin(after & TYPE, _MOVES))
+    known = _enemies(after, _movers(played), np.isin(after & TYPE, _MOVES))
     near = known & _steps_from(end, played.log.variant.height, played.log.variant.width)
     chases = ~attack & (mover & REVEALED == 0) & near.any(1)
     loses = _OUTCOME[(mover & TYPE)[:, None], after & TYPE] == LOSES
@@ -106,8 +112,9 @@ def _scouts(played: Played) -> tuple[Bools, Bools]:
     whether that side then did not attack such a scout."""
     before, variant = _cells(played)[:-1], played.log.variant
     ply = np.arange(len(before))
-    scouts = _enemies(before, ply % 2, before & TYPE == SCOUT)
-    takers = _own(before, ply % 2) & (_OUTCOME[before & TYPE, SCOUT] == WINS)
+    side = _movers(played)
+    scouts = _enemies(before, side, before & TYPE == SCOUT)
+    takers = _own(before, side) & (_OUTCOME[before & TYPE, SCOUT] == WINS)
     there = scouts & _spread(takers, variant.height, variant.width)
     end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(ply), 1]
     chance = there.any(1)
@@ -138,6 +145,11 @@ def _spread(places: Bools, height: int, width: int) -> Bools:
     for up, right in ((0, 1), (2, 1), (1, 0), (1, 2)):
         beside |= grid[:, up : up + height, right : right + width]
     return beside.reshape(places.shape)
+
+
+def _movers(played: Played) -> Int64s:
+    """int64 [plies]: who makes each."""
+    return (np.arange(len(played.boards) - 1) + played.log.mover(0)) % 2
 
 
 def _cells(played: Played) -> Bytes:

@@ -56,7 +56,7 @@ def ending_faults(log: Log, free: End) -> list[InputError]:
 def _fault(log: Log, claim: End, free: End) -> str:
     if log.reason not in KNOWN:
         return "unknown ending"
-    if log.setups is None:
+    if not log.has_board:
         shown = {*ON_THE_BOARD, *LIMITS, *ON_TURN, ATTRITION}
         return "the result says so, but nothing was played" if log.reason in shown else ""
     if log.rescues and FLAG not in (log.reason, free.ending):
@@ -120,7 +120,7 @@ def _stuck_by_old_rules(log: Log, claim: End) -> bool:
 
 def _odd_loser(log: Log, claim: End) -> str:
     """Why an ending off the board cannot be this winner's, or nobody's."""
-    words, on_turn = claim.ending.replace("_", " "), log.plies % 2
+    words, on_turn = claim.ending.replace("_", " "), log.mover(log.plies)
     if claim.ending in LOST and claim.winner is None:
         return f"{words} has a loser"
     if claim.ending in ("agreed", "cut") and claim.winner is not None:

@@ -18,7 +18,7 @@ from stratkit.engine.stratego import (
     TYPES,
     Variant,
 )
-from stratkit.notation.attacks import each_ply
+from stratkit.notation.attacks import each_ply, own_plies
 from stratkit.notation.play import Played
 from stratkit.notation.scores import CERTAINTY, DRAWN, LOST, WON
 from stratkit.notation.setups import Setup, variant_of
@@ -104,15 +104,16 @@ class Explored:
         every = each_ply(played)
         for habit in HABITS:
             x, y = (
-                sum(float(every[name][side::2].sum()) for side in sides)
+                sum(float(own_plies(played, every[name], side).sum()) for side in sides)
                 for name in (habit.event, habit.of)
             )
             self.sums[habit.event] += (x, y, x * x, x * y, y * y)
             shown = self.examples[habit.event]
-            plies = [ply for ply in np.flatnonzero(every[habit.event]) if ply % 2 in sides]
+            mover, events = played.log.mover, np.flatnonzero(every[habit.event]).tolist()
+            plies = [ply for ply in events if mover(ply) in sides]
             if plies and len(shown) < EXAMPLES:
-                ply = int(plies[len(plies) // 2])
-                shown.append(Example(played, ply + (not habit.before), ply % 2))
+                ply = plies[len(plies) // 2]
+                shown.append(Example(played, ply + (not habit.before), mover(ply)))
 
     def _add_setup(self, played: Played, side: int) -> None:
         log = played.log

@@ -11,7 +11,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 import numpy as np
@@ -366,6 +366,30 @@ def complete(fenfs: Fenfs) -> Position:
     for square, kind in zip(order, types, strict=False):
         cells[square] = int(cells[square]) & ~TYPE | int(kind)
     return Position(known.variant, cells, known.side, known.plies)
+
+
+def start_position(fenfs: Fenfs, variant: Variant) -> Position:
+    """The position as one that a game of `variant` begins at. Raises `InputError` where none can:
+    on another board, with hidden pieces, with more than a side has, or without a flag."""
+    board = fenfs.variant
+    if (board.width, board.height, board.lakes) != (variant.width, variant.height, variant.lakes):
+        raise InputError(f"not a board of {variant.name}", text=fenfs)
+    if fenfs.side != fenfs.ply % 2:
+        raise InputError("red moves at even plies, and blue at odd ones", text=fenfs)
+    if fenfs.view is not OBSERVER:
+        raise InputError("hidden pieces, where a game begins", text=fenfs)
+    start = replace(position(fenfs), variant=variant)
+    for side, name in enumerate(("red", "blue")):
+        types = start.cells[start.cells & (PIECE | SIDE) == PIECE | side * SIDE] & TYPE
+        counts = np.bincount(types, minlength=len(TYPES))
+        if (counts > variant.counts).any():
+            most = TYPES[int((counts - variant.counts).argmax())]
+            what = f"{name} has more of type {most} than {variant.name} has"
+            raise InputError(what, text=fenfs)
+        if not counts[FLAG]:
+            raise InputError(f"{name} has no flag", text=fenfs)
+    start.to_bytes()  # says what is wrong with the ply
+    return start
 
 
 def _has_flag(position: Position, side: int) -> bool:

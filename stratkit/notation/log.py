@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stratkit.engine.stratego import BLUE, RED, Variant
+from stratkit.engine.stratego import BLUE, RED, Position, Variant
 from stratkit.errors import InputError
 from stratkit.notation.setups import Setup
 from stratkit.notation.squares import move_words
@@ -24,7 +24,7 @@ class Log:
     variant      the board
     kind         Gravon's word for the type of game; "": it has none
     setups       red's and blue's, uint8 [zone], from their owners' views; None: the game ended
-                 before they were complete
+                 before they were complete, or began at `start`
     moves        two bytes a move, its absolute squares
     players      nicks, red's and blue's
     reason       the ending in one word, the engine's where it has one
@@ -39,6 +39,7 @@ class Log:
     one_digit    whether every rank was written as one digit, which may count from 0
     open_types   types that both sides know from the start
     rules        by which it was played; None: nobody knows
+    start        the position that it began at, if it did not begin with setups
     """
 
     variant: Variant
@@ -57,6 +58,16 @@ class Log:
     one_digit: bool = False
     open_types: tuple[int, ...] = ()
     rules: Mapping[str, int] | None = None
+    start: Position | None = None
+
+    @property
+    def has_board(self) -> bool:
+        """Whether there is a board that the moves begin at."""
+        return self.setups is not None or self.start is not None
+
+    def mover(self, ply: int) -> int:
+        """Who makes move `ply`, from 0."""
+        return (ply + (self.start.side if self.start else RED)) % 2
 
     @property
     def plies(self) -> int:

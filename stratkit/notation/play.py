@@ -46,7 +46,8 @@ class Played:
     def position(self, ply: int) -> Position:
         """The board before move `ply` (from 0), or at the end. Needs `boards`."""
         cells = np.frombuffer(self.boards[ply], np.uint8)
-        return Position(self.log.variant, cells, ply % 2, ply)
+        before = self.log.start.plies if self.log.start else 0
+        return Position(self.log.variant, cells, self.log.mover(ply), before + ply)
 
 
 def move_texts(played: Played) -> list[str]:
@@ -62,11 +63,11 @@ def play_out(logs: Iterable[tuple[str, Log]], boards: bool = False) -> list[Play
     """Plays (name of the file, log) each, with `boards` if they are asked for.
 
     Repetition rules are off: old games obeyed older ones. The names are in all errors. A log
-    without setups has no boards.
+    without setups or a start has no boards.
     """
     played = []
     for name, log in logs:
-        game = _play(log, boards) if log.setups else _unplayed(log)
+        game = _play(log, boards) if log.has_board else _unplayed(log)
         for error in game.faults:
             error.file = name
         played.append(game)
@@ -74,7 +75,7 @@ def play_out(logs: Iterable[tuple[str, Log]], boards: bool = False) -> list[Play
 
 
 def _unplayed(log: Log) -> Played:
-    """A log without setups."""
+    """A log without a board."""
     remarks = [*log.remarks, *([] if log.broken else ending_faults(log, End("", None)))]
     return Played(log, (), "", None, remarks, log.broken)
 
@@ -85,7 +86,7 @@ def breaches(logs: Sequence[Log], rules: Mapping[str, int]) -> list[int | None]:
     All rules that are not named are off, but for the limit that the more-squares rule needs: what
     comes after two hundred plies without an attack is not looked at. `waived` is one, too.
     """
-    return [_breach(log, rules) if log.setups else None for log in logs]
+    return [_breach(log, rules) if log.has_board else None for log in logs]
 
 
 def _breach(log: Log, rules: Mapping[str, int]) -> int | None:
@@ -96,7 +97,7 @@ def _breach(log: Log, rules: Mapping[str, int]) -> int | None:
 
 
 def _play(log: Log, boards: bool) -> Played:
-    """A log with setups, played out."""
+    """A log with a board, played out."""
     game = free_game(log.variant.name)
     played = prefix(game, log)
     if played.legal < 2 * log.plies and log.one_digit and not played.ending:

@@ -106,6 +106,7 @@ def _game(shown: Shown) -> dict[str, Any]:
         "title": printable(shown.title),
         "players": [printable(nick) for nick in log.players],
         "result": printable(shown.result),
+        "first": log.mover(0),
         "texts": move_texts(played),
         "moves": [list(log.moves[at : at + 2]) for at in range(0, len(log.moves), 2)],
         "board": boards[0],

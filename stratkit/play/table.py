@@ -65,6 +65,7 @@ class Table:
     slice_length  hand on games that go on, too, after so many actions since the last time
     true_sight    asked before every round whether worlds are copies of the true state for the
                   first player, which only self-play may want ("TrueSight learning", AlphaZe**)
+    start         the position that games begin at, as an episode has it; empty: the game's own
     """
 
     def __init__(
@@ -79,8 +80,9 @@ class Table:
         adjudicator: Adjudicator | None = None,
         slice_length: int | None = None,
         true_sight: Callable[[], bool] = lambda: False,
+        start: bytes = b"",
     ) -> None:
-        self.game, self.players, self.source = game, players, source
+        self.game, self.players, self.source, self.start = game, players, source, start
         self.max_actions, self.seed, self.adjudicator = max_actions, seed, adjudicator
         self.batch = Batch(game, slots, threads)
         self._steps = np.full(slots, -1, np.int64)  # of the policy when the game began
@@ -133,6 +135,8 @@ class Table:
 
     def _seat(self, rows: Rows, seated: Seated) -> None:
         self.batch.reset(rows)
+        for row in rows.tolist() if self.start else ():
+            self.batch.start(row, self.start)
         self._games[rows], self._seats[rows] = seated.numbers, seated.seats
         self._opening[rows] = [len(opening) for opening in seated.openings] or 0
         self._numbers[rows] = self._first[rows] = 0
@@ -235,7 +239,7 @@ class Table:
             self._games[rows],
             self._numbers[rows],
             seen,
-            lambda row: self._actions[row, : self._numbers[row]],
+            None if self.start else lambda row: self._actions[row, : self._numbers[row]],
             true_sight,
         )
 
@@ -271,10 +275,10 @@ class Table:
             ending=endings[rows].astype(int),
             returns=returns[rows],
             length=length,
-            start_length=np.zeros(len(rows), np.int64),
+            start_length=np.full(len(rows), len(self.start), np.int64),
             actions=self._actions[rows, :longest][played],
             mu=self._mu[rows, :longest][played],
-            start=np.empty(0, np.uint8),
+            start=np.frombuffer(self.start * len(rows), np.uint8),
             first=None if self.slice_length is None else self._first[rows],
             **self._search_targets(rows, length),
         )

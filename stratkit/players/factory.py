@@ -356,6 +356,8 @@ def open_player(spec: PlayerSpec, game: Game, seed: int, rows: int) -> Contestan
     it plays matches only.
     """
     opener = OPENERS.get(spec.kind)
+    if spec.setup is not None:
+        raise UsageError("setup= is for players of a match", text=spec.text)
     if opener is None:
         raise UsageError(f"{spec.kind.name} play matches, and nothing else", text=spec.text)
     return opener(spec, game, OpenContext(seed, rows))

@@ -64,7 +64,7 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
     if not spec:
         raise UsageError("a player needs a SPEC after its options", where="PLAYER", text=text)
     kind = kind_of(spec, kinds)
-    name = given.pop("name", None)
+    name, setup = given.pop("name", None), given.pop("setup", None)
     try:
         _check_keys(given, kind, kinds)
         if name is not None and not name.isprintable():
@@ -80,13 +80,13 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
         options = read_options(kind.options, {**preset, **given}) if kind.options else None
     except ValueError as error:
         raise UsageError(str(error), where="PLAYER", text=text) from None
-    return PlayerSpec(text, spec, kind, kinds, options, name, given)
+    return PlayerSpec(text, spec, kind, kinds, options, name, setup, given)
 
 
 def parse_keys(keys: str, spec: str = "policy") -> PlayerSpec:
     """What the keys of a PLAYER ask of `spec`. `UsageError`: they are no such keys, or a player."""
     player = parse_player(f"{keys},{spec}")
-    if player.spec != spec:
+    if player.spec != spec or player.setup is not None:
         raise UsageError("self-play takes keys of a PLAYER, key=value,...", text=keys)
     return player
 
@@ -100,17 +100,22 @@ def _check_keys(given: Mapping[str, str], kind: PlayerKind, kinds: Sequence[Play
         others = [other.name for other in kinds if key in {key for key, _ in other.accepted()}]
         if others:
             raise ValueError(f"{key}= is for {' and '.join(others)}")
-        words = ["name", *(key for other in kinds for key, _ in other.accepted())]
+        words = ["name", "setup", *(key for other in kinds for key, _ in other.accepted())]
         raise ValueError(f"unknown option {key!r}{nearest(key, words)}")
 
 
 def help_table(kinds: Sequence[PlayerKind]) -> list[tuple[str, str]]:
     """What `--help` says of the keys: (key and value, what it does, for whom)."""
+    everybody = [
+        ("name=NAME", "its name in the record"),
+        ("setup=FILE[#NAME]", "begin from the first setup of FILE, or from that called NAME"),
+    ]
     of: dict[tuple[str, str], list[str]] = {}
     for kind in kinds:
         for key, said in kind.accepted():
             of.setdefault((f"{key}={said.kind.metavar}", said.help), []).append(kind.name)
-    return [(key, f"{text} ({', '.join(names)})") for (key, text), names in of.items()]
+    theirs = [(key, f"{text} ({', '.join(names)})") for (key, text), names in of.items()]
+    return [*everybody, *theirs]
 
 
 def words_of(kinds: Sequence[PlayerKind]) -> tuple[str, ...]:
@@ -118,4 +123,4 @@ def words_of(kinds: Sequence[PlayerKind]) -> tuple[str, ...]:
     words = [word for kind in kinds for word in kind.words]
     prefixes = [kind.prefix for kind in kinds if kind.prefix]
     keys = dict.fromkeys(f"{key}=" for kind in kinds for key, _ in kind.accepted())
-    return (*words, *prefixes, *keys)
+    return (*words, *prefixes, "setup=", *keys)

@@ -1,4 +1,5 @@
-"""PLAYER on a command line: `[key=value,]...SPEC`, SPEC last; and what it becomes.
+"""PLAYER on a command line: `[key=value,]...SPEC`, SPEC last; and what it becomes. All players
+may have the keys `name` and `setup`.
 
 SPEC is a word or a path: `random`, `heuristic`, `human`, a checkpoint file, a RUN folder,
 `py:MODULE:CLASS[,key=value...]`, `table:FILE`, `mix=FILE`, `level=N`, or `ucc:COMMAND`. A path with
@@ -69,6 +70,7 @@ class PlayerSpec:
     kinds    among which it was read
     options  an instance of the kind's dataclass
     name     the name that it was given, if any
+    setup    FILE[#NAME] of the setup that it was told, if any
     given    texts of the options, by key
     """
 
@@ -78,6 +80,7 @@ class PlayerSpec:
     kinds: Sequence[PlayerKind] = field(repr=False)
     options: Any = None
     name: str | None = None
+    setup: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -110,6 +113,7 @@ class Contestant(Generic[T]):
     bound         the repetition rules bind it
     backend       `onnx` where ONNX Runtime computes its network
     members       names of a mixture's members
+    setup         uint8 [zone], with which it begins, if it was told one
     """
 
     name: str
@@ -123,6 +127,7 @@ class Contestant(Generic[T]):
     bound: bool = True
     backend: str | None = None
     members: tuple[str, ...] = ()
+    setup: Any = None
 
 
 ReadPlayer: TypeAlias = Callable[[str], PlayerSpec]

@@ -21,7 +21,9 @@ def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     of its networks, and what is done to its policy; of a program, its limits and its command; but
     not where their files lie, nor which setups a person has."""
     options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
-    options = re.sub("(setup|favourites)=[^,]*,", "", options)
+    if spec == "human":
+        options = re.sub("(setup|favourites)=[^,]*,", "", options)
+    options = re.sub("setup=[^,]*/", "setup=", options)
     options = _BELIEF.sub(rf"\g<1>{player.belief},", options)
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 
@@ -104,7 +106,8 @@ def match_key(header: RecordHeader) -> str:
     """Tells matches apart: in one match there is one game of a number."""
     rules = sorted(header.rules.items())
     games = header.games if len(header.players) > 2 else None  # two players may go on with more
-    return repr((header.game, rules, header.seed, games, header.players, header.setups))
+    key = header.game, rules, header.seed, games, header.players, header.setups
+    return repr(key if header.start is None else (*key, header.start))
 
 
 def game_hash(record: GameRecord) -> int:

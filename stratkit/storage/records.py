@@ -85,6 +85,7 @@ class RecordHeader:
         resign, draw, sprt  options that end games or the match early, as they were given
         seats               of more than two players, such as `1v6`; only then written
         powers              names of these seats
+        start               the FENfS that all games began at; only then written
         writer              the program
 
     The fields are in the order of the file, and their types are its schema.
@@ -102,6 +103,7 @@ class RecordHeader:
     sprt: Text | None = None
     seats: Text | None = None
     powers: tuple[Text, ...] | None = None
+    start: Text | None = None
     writer: Text = f"stratkit {__version__}"
 
     def __post_init__(self) -> None:
@@ -184,7 +186,7 @@ def _header_fields(header: RecordHeader) -> dict[str, Any]:
     fields = asdict(header)
     for name in ("rules", "setups"):
         fields[name] = fields[name] and dict(sorted(fields[name].items()))
-    for name in ("seats", "powers"):
+    for name in ("seats", "powers", "start"):
         if fields[name] is None:
             del fields[name]
     for player in fields["players"]:

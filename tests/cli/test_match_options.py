@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import resource
+import shlex
 import subprocess
 import sys
 
@@ -45,6 +46,52 @@ def test_gauntlet(tmp_path: pathlib.Path) -> None:
     path.write_bytes(whole[: len(whole) * 2 // 3])
     assert run("match", "--resume", "-o", path).status == 0
     assert path.read_bytes() == whole
+
+
+def test_every_player_begins_from_the_setup_that_it_is_told(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scripted one, a class of one's own, one who meets a program or a person; who cannot be told
+    says so."""
+    monkeypatch.chdir(tmp_path)
+    one, other = run("deploy-gen", "--game", "mini", "-n", 2, "--seed", 1).out.split()
+    pathlib.Path("a.setups").write_text(f"{one}\n{other} b\n")
+    pathlib.Path("mine.py").write_text(
+        "from stratkit.players.baselines import RandomPlayer\n\n"
+        "class Mine(RandomPlayer):\n    def __init__(self, seed: int) -> None:\n"
+        "        super().__init__(seed)\n"
+    )
+    players = ("setup=a.setups,rusher", "setup=a.setups#b,py:mine:Mine", "heuristic")
+    mini = ("-n", 2, "--game", "mini", "--seed", 3)
+    assert run("match", *players, *mini, "--slots", 3, "-o", "g").status == 0
+    header, records = read(pathlib.Path("g"))
+    assert [player["spec"] for player in header["players"]] == list(players)
+    for record in records:
+        told = [(one, other, None)[player] for player in record["players"]]
+        pairs = list(zip(told, record["setups"], strict=True))
+        assert all(want in (None, setup) for want, setup in pairs)
+        assert record["setups"].count(one) + record["setups"].count(other) == 2 - told.count(None)
+    served = command_line("match", "--serve", "setup=a.setups,random", "--game", "mini")
+    program = f"name=served,ucc:{shlex.join(served)}"
+    for opponent, words in ((program, b""), ("human", b"\nresign\n")):
+        words += b"save\n" if words else b""
+        told = "setup=a.setups#b,heuristic"
+        done = run("match", opponent, told, *mini, "-f", "-o", "p", stdin=words)
+        assert done.status == 0, done.err
+        (pathlib.Path("p.said")).unlink(missing_ok=True)
+        _, records = read(pathlib.Path("p"))
+        assert all(r["setups"][r["players"].index(1)] == other for r in records) and records
+        assert opponent == "human" or all(one in record["setups"] for record in records)
+    pathlib.Path("m.mix").write_text("1 setup=a.setups,random\n")
+    for player, more, what in (
+        ("setup=a.setups,ucc:cat", (), "setup= is not for programs, which set up by themselves"),
+        ("setup=a.setups#c,random", (), "no setup is called 'c'; there are 'b'"),
+        ("mix=m.mix", (), "m.mix: line 1: setup= is for players of a match"),
+        ("setup=a.setups,random", ("--setups", "a.setups"), "--setups gives all setups"),
+        ("setup=a.setups,random", ("--game", "kuhn"), "boards with setups, and kuhn has none"),
+    ):
+        done = run("match", player, "heuristic", *mini, *more, "-f", "-o", "p")
+        assert done.status and what in done.error_line
 
 
 def test_rules(tmp_path: pathlib.Path) -> None:

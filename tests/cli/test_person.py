@@ -298,7 +298,7 @@ def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
         (f"{source}:3:1", 1, "there is no game 3"),
         (f"{source}:1:9999", 1, "no such ply to go on from: '9999'"),
         (f"{source}:1:{old[0]['plies']}", 1, f"no such ply to go on from: '{old[0]['plies']}'"),
-        ("s.jsonl", 2, "--from-game wants FILE:GAME:PLY: 's.jsonl'"),
+        ("s.jsonl", 2, "--from-game wants FILE:GAME:PLY or a FENfS: 's.jsonl'"),
     ):
         done = run(*play, "-f", "--from-game", text)
         assert done.status == status and what in done.err
@@ -307,8 +307,8 @@ def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_person_goes_on_from_positions_and_logs(tmp_path: pathlib.Path) -> None:
-    """From the last of a game's positions in FENfS, and from a log of Gravon's. A position alone, a
-    FENfS that is none, and a game that broke the rules of this match are a sentence each."""
+    """From the last of a game's positions in FENfS, and from a log of Gravon's. A FENfS that is
+    none, and a game that broke the rules of this match are a sentence each."""
     text = run("fenfs", "convert", "--to", "fenfs", "--game", 2, SAMPLES / "games.jsonl").out
     lines = text.splitlines()[:8]
     for name, kept in (("g", lines), ("alone", lines[7:]), ("none", ["aaMaa r 0"])):
@@ -324,7 +324,7 @@ def test_a_person_goes_on_from_positions_and_logs(tmp_path: pathlib.Path) -> Non
     done = run(*play, "--game", "barrage", "--from-game", f"{log}:1:20", stdin=b"resign\nsave\n")
     assert done.status == 0 and "ply 20" in done.out, done.err
     for place, what in (
-        ("alone.fenfs:1:7", "positions from ply 7 on are no game: its start is needed"),
+        ("alone.fenfs:1:8", "no position has this ply number: '8'"),
         ("none.fenfs:1:0", "no board has 5 squares"),
         ("g.fenfs:1:8", "the game has no such ply to go on from: '8'"),
         ("g.fenfs:2:1", "there is no game 2"),
@@ -334,6 +334,49 @@ def test_a_person_goes_on_from_positions_and_logs(tmp_path: pathlib.Path) -> Non
         assert done.status == 1 and what in done.error_line
     done = run(*play, "--game", "classic", "--from-game", f"{log}:1:1")
     assert done.status == 1 and "it is of barrage, not of classic" in done.error_line
+
+
+def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
+    """On either side; the record begins there, for all who read it; one that hides pieces deals
+    them; a game that began so is gone on from, too."""
+    convert = ("fenfs", "convert", "--to", "fenfs", "--game", 2, SAMPLES / "games.jsonl")
+    whole, red = (run(*convert, *words).out.splitlines() for words in (["--moved"], ["--view=red"]))
+    games, again = tmp_path / "g.jsonl", tmp_path / "again.jsonl"
+    play = ("match", "human", "heuristic", "-n", 2, "--game", "mini", "--seed", 5, "-f")
+    done = run(*play, "-o", games, "--from-game", whole[7], stdin=b"moves\nresign\nsave\n")
+    assert done.status == 0, done.err
+    done = run("match", "--resume", "-o", games, stdin=b"resign\n")  # the record says from where
+    assert done.status == 0 and "blue to move, ply 7" in done.out, done.err
+    header, one, other = map(json.loads, games.read_text().splitlines())
+    assert header["start"] == whole[7] and header["setups"] is None
+    assert one["plies"] == len(one["moves"].split()) == 1 and other["plies"] == 0
+    assert one["setups"] is None and "led" not in one
+    assert run("fenfs", "check", games).status == 0
+    shown = run("fenfs", "convert", "--to", "fenfs", "--moved", "--game", 1, games).out
+    assert shown.splitlines()[0] == whole[7] and shown.splitlines()[1].split()[1:3] == ["r", "8"]
+    assert run("fenfs", "convert", "--to", "games", games).out == games.read_text()
+    assert run("rate", games, "--check", "--prior", 1).out.startswith("2 games of mini")
+    for form, what in (("gsn", "which no gsn tells"), ("csv", "the CSV of games begins with")):
+        done = run("fenfs", "convert", "--to", form, "-o", tmp_path / form, games)
+        assert done.status == 3 and what in done.err
+    eps = tmp_path / "g.eps"
+    done = run("fenfs", "convert", "--to", "episodes", "--game", 1, "-o", eps, games)
+    assert done.status == 0 and run("fenfs", "check", eps).status == 0
+    run(*play, "-o", again, "--from-game", f"{games}:1:1", stdin=b"resign\nresign\n")
+    new = [json.loads(line) for line in again.read_text().splitlines()]
+    assert new[0]["start"] == whole[7] and [game["led"] for game in new[1:]] == [1, 1]
+    assert all(game["moves"].split()[0] == one["moves"] for game in new[1:])
+    done = run(*play, "-o", again, "--from-game", red[0], stdin=b"resign\nresign\n")
+    start = json.loads(again.read_text().splitlines()[0])["start"]
+    assert done.status == 0 and sorted(start.split()[0]) == sorted(whole[0].split()[0])
+    (tmp_path / "one.fenfs").write_text(f"{red[7]}\n")
+    for text, what in (
+        (f"{tmp_path}/one.fenfs:1:7", "hidden pieces, where a game begins"),
+        (red[8], "6 hidden pieces, and 8 that it could be: which are left?"),
+        (whole[7].replace("b 7", "b 8"), "red moves at even plies, and blue at odd ones"),
+    ):
+        done = run(*play, "-o", again, "--from-game", text)
+        assert done.status == 1 and what in done.error_line
 
 
 def test_a_level_is_chosen_before_each_game(tmp_path: pathlib.Path) -> None:

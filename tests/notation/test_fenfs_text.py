@@ -1,13 +1,16 @@
+import dataclasses
 import gzip
+import itertools
 import json
 import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gravon_games import MadeUp, free_arbiter, random_setup
+from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.stratego import (
     BLUE,
     MOVED,
@@ -17,6 +20,7 @@ from stratkit.engine.stratego import (
     SIDE,
     TYPE,
     VARIANTS,
+    free_game,
 )
 from stratkit.errors import InputError
 from stratkit.notation.fenfs import (
@@ -28,8 +32,11 @@ from stratkit.notation.fenfs import (
     parse_fenfs,
     position,
     seen_by,
+    start_position,
     start_setups,
 )
+from stratkit.notation.log import Log
+from stratkit.notation.play import play_out
 from stratkit.notation.squares import move_text, parse_move
 
 # The paper's first example, letter for letter as StraDoS2 has them.
@@ -162,6 +169,56 @@ def test_legal_moves_are_the_engines(before):
 
 
 letters = st.text(alphabet="ABMNYabmny_?!JZz ", min_size=90, max_size=110)
+
+
+@settings(max_examples=30)
+@given(names, st.integers(0, 10**6), st.integers(0, 60))
+def test_a_game_goes_on_from_a_position_as_it_would_have(name, seed, plies):
+    """With the same legal moves, and the same ending; its log has the same boards, by the side that
+    moves."""
+    rng, before = random.Random(seed), some_position(name, seed, plies)
+    fenfs = parse_fenfs(str(fenfs_of(before, extended=True)))
+    assume(legal_moves(fenfs))
+    start = start_position(fenfs, before.variant)
+    whole, other = (Arbiter(free_game(name), one) for one in (before, start))
+    boards = [start.cells.tobytes()]
+    for _ in range(30):
+        assert whole.legal() == other.legal() and whole.turn == other.turn
+        if whole.ending:
+            break
+        move = rng.choice(whole.legal())
+        whole.move(*move)
+        other.move(*move)
+        boards.append(whole.position().cells.tobytes())
+    assert (whole.ending, whole.winner, whole.plies) == (other.ending, other.winner, other.plies)
+    moves = bytes(itertools.chain.from_iterable(other.moves))
+    log = Log(before.variant, "", None, moves, ("red", "blue"), other.ending or "cut", other.winner)
+    [played] = play_out([("", dataclasses.replace(log, start=start))], boards=True)
+    assert not played.faults and list(played.boards) == boards
+    last = played.position(len(boards) - 1)
+    assert (last.side, last.plies) == (other.position().side, other.plies)
+
+
+MINI = "aKaBMaCaaaaDaaaLaaaaaaEaaOaXQNaaWaPY"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (f"{MINI} b 8", "red moves at even plies, and blue at odd ones"),
+        (f"{MINI} b 65537", "plies: a number from 0 to 65535 is needed, not 65537"),
+        (f"{MINI.replace('C', 'L')} b 7", "red has more of type marshal than mini has"),
+        (f"{MINI.replace('Y', 'a')} b 7", "blue has no flag"),
+        (
+            f"{MINI.translate(dict.fromkeys(b'BCDEKLM', '?'))} b 7",
+            "hidden pieces, where a game begins",
+        ),
+        (BARRAGE, "not a board of mini"),
+    ],
+)
+def test_positions_that_no_game_begins_at(text, what):
+    with pytest.raises(InputError, match=what):
+        start_position(parse_fenfs(text), VARIANTS["mini"])
 
 
 @given(st.one_of(st.text(), letters, st.builds("{} {} {}".format, letters, st.text(), st.text())))

@@ -16,7 +16,7 @@ from stratkit.players.searching.options import SearchOptions
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.ucc.kind import ProgramOptions
 
-KEYS = {"name", *(key for kind in PLAYERS for key, _ in kind.accepted())}
+KEYS = {"name", "setup", *(key for kind in PLAYERS for key, _ in kind.accepted())}
 
 
 def paragraphs(page: str) -> list[tuple[list[str], str]]:
@@ -127,7 +127,7 @@ def test_explicit_keys_override_the_preset() -> None:
         ("nodes=0,ucc:x", "nodes=0: a whole number from 1 to 999999999999999999 is needed"),
         ("net=online,ucc:x", "net= is for networks"),
         ("quanta=4,heuristic", "quanta= is for networks"),
-        ("setup=a,random", "setup= is for people"),
+        ("offers=a,random", "offers= is for people"),
         ("time=3,run", "time= needs search="),
         ("shuttle=off,run", "unknown option 'shuttle'"),
         ("treshold=.1,run", "unknown option 'treshold' (did you mean 'threshold'?)"),

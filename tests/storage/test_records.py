@@ -121,6 +121,7 @@ _headers = st.builds(
     games=_counts,
     players=st.lists(st.builds(RecordPlayer, _texts, _texts), min_size=2, max_size=4).map(tuple),
     setups=st.one_of(st.none(), st.dictionaries(_texts, _texts, max_size=2)),
+    start=st.one_of(st.none(), _texts),
 )
 
 

@@ -106,7 +106,8 @@ class GameAnalyst:
 
 def _played(analyst: Analyst, judged: Judgement, log: Log, ply: int) -> int:
     """The place of the move that was played."""
-    a, b = (int(analyst.variant.framed(ply % 2, s)) for s in log.moves[2 * ply : 2 * ply + 2])
+    move, side = log.moves[2 * ply : 2 * ply + 2], log.mover(ply)
+    a, b = (int(analyst.variant.framed(side, square)) for square in move)
     return judged.moves.index((a, b))
 
 

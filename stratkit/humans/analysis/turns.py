@@ -55,11 +55,8 @@ class Turns:
         """Each turn of a game with its history. The rules are the game's own, those of matches, or
         none, which old games may break. `InputError`: it is another game."""
         kind = self.analyst.variant
-        if (
-            log.variant.name != kind.name
-            or log.setups is None
-            or not all(has_counts(kind, setup) for setup in log.setups)
-        ):
+        regular = all(has_counts(kind, setup) for setup in log.setups or ())
+        if log.variant.name != kind.name or not log.has_board or not regular:
             raise InputError(f"not a game of {kind.name}, which {self.analyst.name} plays")
         actions, start = actions_of(log), start_of(log).to_bytes()
         batch = Batch(self._rules_of(log, actions, start), 1)
@@ -108,9 +105,8 @@ def _key(rules: Mapping[str, int]) -> Rules:
 
 
 def _placements(log: Log) -> Int32s | None:
-    """The actions that place the setups; None: a setup is beyond its ranks, so that nobody placed
-    it."""
-    assert log.setups is not None
-    if any(len(setup) != log.variant.zone for setup in log.setups):
+    """The actions that place the setups; None: nobody placed them: one is beyond its ranks, or the
+    game began at a position."""
+    if log.setups is None or any(len(setup) != log.variant.zone for setup in log.setups):
         return None
     return placing_actions(log.variant, np.stack(log.setups)).reshape(-1)

@@ -258,7 +258,7 @@ class Match {
             now.flatMap((letter, at) => letter === letters[i][at] ? [] : [at, letter]));
         const players = this.side ? [this.met, "you"] : ["you", this.met];
         const shown = {width, height, title: result, players, result, texts: log.map(ply => this.noted(ply)), board: letters[0], changes,
-                       moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: [], go_on: ""};
+                       moves: log.map(({from, to}) => [from, to]), analyst: "", analysis: [], go_on: "", first: 0};
         const data = JSON.stringify({ranks: this.letters.map(type => this.ranks[type]), games: [shown]});
         return this.template.replace(this.mark, () => data.replaceAll("<", "\\u003c"));
     }

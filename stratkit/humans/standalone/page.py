@@ -14,7 +14,6 @@ from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError, UsageError, printable
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
-from stratkit.humans.human import read_setup
 from stratkit.humans.kind import HUMAN
 from stratkit.models.flat_weights import FlatNetwork, flat_network
 from stratkit.models.open_model import open_model
@@ -26,6 +25,7 @@ from stratkit.players.registry import LEVEL, NETWORK
 from stratkit.players.spec import LEVEL as PREFIX
 from stratkit.players.spec import PlayerSpec
 from stratkit.players.testtime.options import PostProcessing
+from stratkit.setups.told import read_setup
 from stratkit.storage.atomic import atomic_file
 
 HERE = pathlib.Path(__file__).parent
@@ -61,6 +61,8 @@ def opponents_of(players: Sequence[PlayerSpec], game: Game) -> list[Opponent]:
         raise UsageError(f"--page is for boards of Stratego, not for {game.name}")
     person, other = seats(players)
     options = person.options
+    if other.setup is not None:
+        raise UsageError("a page has a setup for the person alone", text=other.text)
     if any((options.clock, options.favourites, options.offers)):
         raise UsageError("a page has of a person's keys only setup", text=person.text)
     found = [Opponent(other)]
@@ -99,7 +101,7 @@ def facts(
     the networks by SPEC."""
     own = variant(game.name)
     person, other = seats(players)
-    file = person.options.setup
+    file = person.setup
     return {
         "game": game.name,
         "against": printable(other.name or other.spec),
