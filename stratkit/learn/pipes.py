@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import queue
 import stat
 import threading
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from stratkit.learn.request import STDIN
 
 T = TypeVar("T")
 POLL = 0.2  # seconds between two looks at whether to stop
+PAGE = 4096  # bytes
 
 
 def is_pipe(path: str) -> bool:
@@ -21,6 +23,13 @@ def is_pipe(path: str) -> bool:
     with contextlib.suppress(OSError):
         return stat.S_ISFIFO((os.fstat(0) if path == STDIN else os.stat(path)).st_mode)
     return False
+
+
+def keep_small(pipe: BinaryIO) -> None:
+    """Lets a pipe hold a page, where the system can: what waits in one of several grows old."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
+        with contextlib.suppress(OSError):  # no pipe, or one that holds more
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PAGE)
 
 
 def side_by_side(

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
-from stratkit.learn.pipes import POLL, is_pipe, side_by_side
+from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
 from stratkit.learn.request import STDIN
 from stratkit.learn.streams import AnyHeader, Chunk, EpisodeStreams, Plan, Streams
 from stratkit.learn.window import WindowState
@@ -339,6 +339,8 @@ class Source:
 
     def _read(self, stream: BinaryIO, name: str) -> Iterator[Chunk]:
         """The episodes of a stream; the first ones are passed over if an earlier run had them."""
+        if len(self.pipes) > 1:
+            keep_small(stream)
         reader = self.streams.reader(stream, name)
         header = reader.open()
         with self._meeting:

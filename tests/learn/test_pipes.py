@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import threading
 from collections.abc import Iterator
 
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.pipes import side_by_side
+from stratkit.learn.pipes import keep_small, side_by_side
 
 SOON = 20.0  # seconds that nothing here should take
 
@@ -43,6 +45,16 @@ def test_one_that_fails_ends_it() -> None:
         for number in side_by_side({"a": waits(), "b": fails()}, threading.Event(), 0.01):
             found.append(number)
     assert found == [1]
+
+
+def test_a_pipe_that_is_kept_small() -> None:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as pipe, open(writing, "wb"):
+        keep_small(pipe)
+        if hasattr(fcntl, "F_GETPIPE_SZ"):  # Linux
+            assert fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) == 4096
+    with open(os.devnull, "rb") as file:
+        keep_small(file)  # no pipe at all
 
 
 def test_it_ends_when_it_is_stopped() -> None:
