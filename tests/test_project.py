@@ -492,3 +492,16 @@ def test_every_exit_status_that_a_page_names_is_of_the_contract() -> None:
         page = (ROOT / "man" / f"{name}.1").read_text()
         codes = {code for tag in tags_of(page) for code in re.findall(r"^\.B (\d+)$", tag)}
         assert {"0", "1", "2"} <= codes <= known, name
+
+
+def test_the_audit_of_papers_names_files_and_tests() -> None:
+    """bench/deepnash.md: what it says of an equation is where it says."""
+    lines = (ROOT / "bench/deepnash.md").read_text().splitlines()
+    rows = [line.strip("|").split("|") for line in lines if line.count("|") == 5][2:]
+    assert len(rows) > 40
+    for text, file, _, test in rows:
+        for name in re.findall(r"`(.+?\.(?:py|c|toml))`", file):
+            assert any((at / name).exists() for at in (PACKAGE, ROOT)), (text, name)
+        for name in re.findall(r"`(.+?)`", test):
+            path, _, function = name.partition("::")
+            assert f"def {function}(" in (ROOT / "tests" / path).read_text(), (text, name)

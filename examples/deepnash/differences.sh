@@ -7,7 +7,7 @@ set -eu
 here=$(dirname "$0") game=$1 minutes=$2 seeds=$3
 shift 3
 case $game in
-    kuhn | leduc | liars_dice*) net="--net mlp:64x64" behind= measure="--measure nashconv" known= ;;
+    kuhn | leduc | liars_dice*) net="--net mlp:64x64 --batch 256" behind= measure="--measure nashconv" known= ;;
     *) net="--net fromto" behind=" | --slots 32 --max-ahead 64" measure="--pool heuristic" known="trace floor" ;;
 esac
 [ $# -gt 0 ] || set -- default rho trajectory policy critic force mixture rewards all $known

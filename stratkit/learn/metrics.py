@@ -30,6 +30,7 @@ def batch_stats(prepared: PreparedBatch) -> Stats:
         "episodes": prepared.fresh,
         **games,
         "consumed": progress.consumed,
+        "passed": progress.passed,
         "complete": sorted(progress.complete),
         "duplicates": progress.duplicates,
     }

@@ -26,8 +26,7 @@ def is_pipe(path: str) -> bool:
 
 
 def keep_small(pipe: BinaryIO) -> None:
-    """Lets a pipe hold a page, where the system can: what waits in one of several is not yet
-    consumed, whatever its writer believes, and grows old."""
+    """Lets a pipe hold a page, where the system can: what waits in one of several grows old."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
         with contextlib.suppress(OSError):  # no pipe, or one that holds more
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PAGE)

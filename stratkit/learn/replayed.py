@@ -20,14 +20,16 @@ CUT = "cut"  # the ending of an episode that was stopped before the end of its g
 @dataclass(frozen=True)
 class EpisodeChunk:
     """Some episodes, the names of their endings, and where they were read, for messages; whether
-    they are `against` a frozen player, of whose sides nothing was sampled; and whether they were
-    `played` by somebody, and may have ended otherwise than on the board."""
+    they are `against` a frozen player, of whose sides nothing was sampled; whether they were
+    `played` by somebody, and may have ended otherwise than on the board; and the `origin` of their
+    stream, which says who wrote it."""
 
     episodes: Episodes
     endings: Sequence[str]
     file: str
     against: bool = False
     played: bool = False
+    origin: str = ""
 
     def __len__(self) -> int:
         return len(self.episodes)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +102,7 @@ class _Run:
         self.episodes = int(metadata.get("episodes", 0))
         self.began = [self.episodes, time.time_ns()]
         self.consumed = Consumed(metadata.get("inputs", {}), ranks.size)  # by all ranks
+        self.passed: Counter[str] = Counter()  # of them, since it began, through pipes by origin
         self.duplicates = [0] * ranks.size
         self.point = point
         self.window: WindowState | None = None  # old episodes, behind the last step
@@ -310,6 +312,7 @@ class _Run:
         for rank, one in enumerate(stats):
             self.episodes += one["episodes"]
             self.consumed.add(one["consumed"], one["complete"])
+            self.passed.update(one["passed"])
             self.duplicates[rank] = one["duplicates"]
 
     def _learn(self, waited: float, replaying: float, stats: Sequence[Stats]) -> None:
@@ -372,6 +375,7 @@ class _Run:
             "publish_every": self.config.publish_every,
             "learned": list(self.consumed.learned),
             "began": self.began,
+            **({"passed": dict(self.passed)} if self.source.pipes else {}),
         }
         acting = next(iter(self.learner.algorithm.networks))
         self.publisher.publish(self.learner.weights(acting, copy=True), metadata)

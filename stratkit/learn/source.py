@@ -12,6 +12,7 @@ import os
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -33,11 +34,13 @@ class Progress:
     """How far the inputs were read when a batch was complete, or at their end.
 
     `consumed`: by file (not stdin) with episodes (or examples) in this batch, how many of its
-    episodes are in this batch or in earlier ones. `complete`: the files of folders that turned out,
+    episodes are in this batch or in earlier ones. `passed`: of stdin and pipes, by the origin of
+    their streams, how many are in this batch. `complete`: the files of folders that turned out,
     since the batch before, to have nothing left to learn beside this batch.
     """
 
     consumed: Mapping[str, int]
+    passed: Mapping[str, int]
     complete: frozenset[str]
     duplicates: int
 
@@ -229,14 +232,17 @@ class Source:
     def _progress(self, chunks: Sequence[Chunk]) -> Progress:
         passing = (STDIN_NAME, *self.pipes)
         touched = dict.fromkeys(chunk.file for chunk in chunks if chunk.file not in passing)
+        passed: Counter[str] = Counter()
         for chunk in chunks:
-            if chunk.file in touched:
+            if chunk.file in passing:
+                passed[chunk.origin] += len(chunk)
+            else:
                 self._consumed[chunk.file] = self._consumed.get(chunk.file, 0) + len(chunk)
         done = {file for file, count in self._sizes.items() if self._consumed.get(file, 0) >= count}
         for file in done:
             del self._sizes[file]
         consumed = {file: self._consumed[file] for file in touched}
-        return Progress(consumed, frozenset(done), self._duplicates)
+        return Progress(consumed, passed, frozenset(done), self._duplicates)
 
     def _chunks(self) -> Iterator[Chunk]:
         together = self.pipes if len(self.pipes) > 1 else ()

@@ -50,6 +50,10 @@ class Chunk(Protocol):
     def file(self) -> str:
         """Where they were read."""
 
+    @property
+    def origin(self) -> str:
+        """Who wrote them, as the header of the stream says."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, part: slice) -> Self: ...
 
@@ -95,7 +99,7 @@ class EpisodeStreams(Streams):
 
     def chunk(self, frame: Episodes, header: Header, name: str, before: int) -> EpisodeChunk:
         against, played = header.opponent is not None, not header.sampled
-        return EpisodeChunk(frame, header.endings, name, against, played)
+        return EpisodeChunk(frame, header.endings, name, against, played, header.origin)
 
     def check(self, header: Header, game: Game, plan: Plan) -> None:
         whole = "of which this algorithm needs whole ones (mmd, ppo and nashpg take both)"
@@ -112,11 +116,12 @@ class EpisodeStreams(Streams):
 
 @dataclass(frozen=True)
 class ExampleChunk:
-    """Examples of `file`, in which so many are `before` them."""
+    """Examples of `file`, in which so many are `before` them, by the writer of an `origin`."""
 
     values: Values
     file: str
     before: int
+    origin: str
 
     def __len__(self) -> int:
         return len(self.values.rows)
@@ -136,7 +141,7 @@ class ExampleStreams(Streams):
         return ExampleReader(stream, name)
 
     def chunk(self, frame: Values, header: ExampleHeader, name: str, before: int) -> ExampleChunk:
-        return ExampleChunk(frame, name, before)
+        return ExampleChunk(frame, name, before, header.origin)
 
     def check(self, header: ExampleHeader, game: Game, plan: Plan) -> None:
         if (header.inputs, header.hands) != (game.pbs_inputs, game.hands):

@@ -208,13 +208,14 @@ class Actor:
 
         options = self.options
         periods = PERIODS_AHEAD if any(options.opponents) else periods_ahead(self.game)
+        writers = options.part[1] if options.part else 1
         pressure: BackPressure
         if options.to_folder:
-            writers = options.part[1] if options.part else 1
             to = options.output
             pressure = FolderBackPressure(follower, options.max_ahead, 0, to, periods, writers)
         else:
-            pressure = BackPressure(follower, options.max_ahead, 0, periods)
+            origin = self.header().origin
+            pressure = BackPressure(follower, options.max_ahead, 0, periods, writers, origin)
         pressure.check()
         ahead = pressure.share
         alone = options.max_ahead is None and periods == 1  # no game waits for older ones

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
@@ -29,15 +30,24 @@ class BackPressure:
 
     given       how many episodes it may be ahead of the learner; None: so many `periods` of the
                 learner, which may change when it is started again
+    writers     how many know of each other, and share that equally
+    origin      of the stream that is written here, by which the learner tells writers apart
     begun       episodes that self-play has begun
     delivered   episodes that have come to the learner
     """
 
     def __init__(
-        self, follower: Follower, given: int | None, slots: int, periods: int = PERIODS_AHEAD
+        self,
+        follower: Follower,
+        given: int | None,
+        slots: int,
+        periods: int = PERIODS_AHEAD,
+        writers: int = 1,
+        origin: str = "",
     ) -> None:
         self.follower, self.given, self.slots, self.periods = follower, given, slots, periods
-        self._began, self._before = follower.began, follower.episodes
+        self.writers, self.origin = writers, origin
+        self._began, self._before = follower.began, follower.counted(origin)[0]
         self._consumed = 0
         self.begun = self.delivered = 0
 
@@ -61,29 +71,33 @@ class BackPressure:
         """Episodes that the learner has consumed since self-play began. A learner that resumes from
         a checkpoint begins with fewer than its RUN had published; its first publication may have
         been missed."""
+        now, at_first = self.follower.counted(self.origin)
         if self.follower.began != self._began:
             self._began = self.follower.began
-            self._before = self._began[0] - self._consumed
-        self._before = min(self._before, self.follower.episodes)
-        self._consumed = self.follower.episodes - self._before
+            self._before = at_first - self._consumed
+        self._before = min(self._before, now)
+        self._consumed = now - self._before
         return self._consumed
 
     @property
     def share(self) -> int:
         """The most episodes that may be in flight here."""
-        return self.max_ahead
+        return self.max_ahead // self.writers
 
     @property
     def _free(self) -> int:
         """How many more episodes may be begun, if it is above 0."""
-        return self.max_ahead - self.in_flight
+        return self.share - self.in_flight
 
     def check(self) -> None:
-        """`UsageError`: the learner could never come to its next publication."""
-        period = self.follower.period
-        if self.max_ahead < period:
-            interval = f"{period} episodes from one publication to the next"
-            raise UsageError(f"--max-ahead is less than the {interval}", text=self.max_ahead)
+        """`UsageError`: the learner could never come to its next publication, if it had to by the
+        episodes of this writer alone."""
+        if self.share < self.follower.period:
+            self._refuse(f", for each of {self.writers} writers" if self.writers > 1 else "")
+
+    def _refuse(self, more: str = "") -> NoReturn:
+        interval = f"{self.follower.period} episodes from one publication to the next{more}"
+        raise UsageError(f"--max-ahead is less than the {interval}", text=self.max_ahead)
 
     def room(self) -> int:
         """How many more episodes may be begun. `UsageError` as from `check`: the learner may have
@@ -119,20 +133,17 @@ class FolderBackPressure(BackPressure, Placement):
         periods: int = PERIODS_AHEAD,
         writers: int = 1,
     ) -> None:
-        super().__init__(follower, given, slots, periods)
-        self.folder, self.writers = folder, writers
+        super().__init__(follower, given, slots, periods, writers)
+        self.folder = folder
         self.written = 0
         self._fresh = -math.inf  # until when the last look at the folder will do
         self._unread = [0]  # episodes for each rank
 
     def check(self) -> None:
-        super().check()
+        if self.max_ahead < self.follower.period:
+            self._refuse()
         if self.share < 1:
-            least = f"{self.follower.period} episodes from one publication to the next"
-            what = (
-                f"--max-ahead is less than the {least}, and one for each of {self.writers} writers"
-            )
-            raise UsageError(what, text=self.max_ahead)
+            self._refuse(f", and one for each of {self.writers} writers")
 
     @property
     def ranks(self) -> int:
@@ -229,7 +240,7 @@ class FollowedGames(GameSource):
     def worth_playing(self, live: int) -> bool:
         """Whole games are held back before they begin; slices of games that go on, here."""
         pressure = self._pressure
-        if self._sliced and pressure.in_flight > pressure.max_ahead:
+        if self._sliced and pressure.in_flight > pressure.share:
             return pressure.backlog < pressure.follower.period
         # Slots that nothing fills any more are not waited for.
         return self.ended or pressure.worth_playing(live)

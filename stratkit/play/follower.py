@@ -21,7 +21,7 @@ from stratkit.players.searching.stage import SearchStage
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
 from stratkit.storage.checkpoints import policy_stamp, read_policy
-from stratkit.storage.schema import Count, Positive
+from stratkit.storage.schema import Count, Positive, Text
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,15 @@ class _Pacing:
     publish_every: Positive = 1
     learned: Annotated[list[Count], Meta(min_length=1)] = field(default_factory=lambda: [0])
     began: tuple[Count, Count] = (0, 0)
+    passed: dict[Text, Count] | None = None
 
 
 class Follower:
     """What a learner publishes in the folder RUN: its policy, and how many `episodes` it has
     consumed. `learned`: of those, how many each of its ranks has from the files in its folder.
-    `began`: with how many episodes consumed it began, and when. `given`: keys of a PLAYER by which
-    its policy is played, instead of those that it publishes."""
+    `began`: with how many episodes consumed it began, and when. `passed`: if it reads pipes, how
+    many it has consumed from them since then, by the origin of their streams. `given`: keys of a
+    PLAYER by which its policy is played, instead of those that it publishes."""
 
     def __init__(self, run: str, game: Game, given: str | None = None) -> None:
         self.run, self.game, self.given = run, game, given
@@ -47,6 +49,7 @@ class Follower:
         self.batch = self.publish_every = 1
         self.learned: list[int] = [0]
         self.began = (0, 0)
+        self.passed: Mapping[str, int] | None = None
         self._stamp: object = None
         self.model: Model
         self.acting = self._acting(given or "none")
@@ -79,6 +82,13 @@ class Follower:
         consumes most."""
         ranks = len(self.learned)
         return self.publish_every * -(-self.batch // ranks) * ranks
+
+    def counted(self, origin: str) -> tuple[int, int]:
+        """Of a writer's episodes, how many the learner has consumed: now, and when it began. By a
+        learner that does not tell writers apart, those of all."""
+        if self.passed is None:
+            return self.episodes, self.began[0]
+        return self.passed.get(origin, 0), 0
 
     def make_player(self, seed: int, rows: int) -> Player:
         """The player that plays by the weights published now, and after a `refresh` by later
@@ -141,6 +151,7 @@ class Follower:
         self.batch = int(metadata["batch"])
         pace = schema.convert(metadata, _Pacing, "metadata")
         self.publish_every, self.learned, self.began = pace.publish_every, pace.learned, pace.began
+        self.passed = pace.passed
         self.model = model
 
     def _play_otherwise(self, before: ActingPolicy, post: object) -> None:

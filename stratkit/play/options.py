@@ -81,8 +81,7 @@ class SelfplayOptions:
     first_game: int = usage("--first-game K", "Number of the first game.", whole(0, 2**62), 0)
     part: tuple[int, int] | None = usage(
         "--part",
-        "Play part I of N of the games, for N processes; with --follow into a folder also of what "
-        "may be ahead.",
+        "Play part I of N of the games, for N processes; with --follow also of what may be ahead.",
         PART,
     )
     max_ahead: int | None = usage(
@@ -153,9 +152,6 @@ class SelfplayOptions:
         kinds that does not play against itself."""
         if self.games is None and not self.follow:
             raise UsageError("how many games? give -n GAMES, or --follow")
-        if self.games is None and self.part is not None and not self.to_folder:
-            what = "--part divides -n GAMES, or what goes into a folder: give -n, or -o FOLDER/"
-            raise UsageError(what)
         if self.by_network and not os.path.exists(self.policy):
             self._check_policy(kinds)
         if self.follow and not self.by_network:

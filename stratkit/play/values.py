@@ -87,7 +87,7 @@ class ValueSelfplay:
             seed=self.options.seed,
         )
         with ExampleWriter(stream, header) as writer:  # the header tells a learner the game
-            learner = _Learner(self) if self.options.follow else None
+            learner = _Learner(self, header.origin) if self.options.follow else None
             while limit is None or self.generator.ended < limit:
                 if learner:
                     learner.wait()
@@ -103,7 +103,7 @@ class _Learner:
     """The learner whose newest weights value leaves, and of whose examples at most so many may be
     in flight before another round of games is played."""
 
-    def __init__(self, play: ValueSelfplay) -> None:
+    def __init__(self, play: ValueSelfplay, origin: str) -> None:
         from stratkit.play.backpressure import BackPressure
         from stratkit.play.follower import Follower
 
@@ -115,7 +115,7 @@ class _Learner:
             )
             while not self._look():
                 self._pause()
-        self.pressure = BackPressure(self.follower, play.options.max_ahead, 1)
+        self.pressure = BackPressure(self.follower, play.options.max_ahead, 1, origin=origin)
 
     def wait(self) -> None:
         """Until the learner has consumed enough; takes over what it has published."""

@@ -99,6 +99,11 @@ class Header:
     def __post_init__(self) -> None:
         schema.check_seed(self.seed)
 
+    @property
+    def origin(self) -> str:
+        """By which a learner tells writers apart."""
+        return f"{self.seed}:{self.first_game}"
+
 
 @dataclass(frozen=True)
 class _EpisodeFrame:

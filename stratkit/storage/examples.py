@@ -78,6 +78,11 @@ class ExampleHeader:
             raise InputError(what, text=self.inputs)
 
     @property
+    def origin(self) -> str:
+        """By which a learner tells writers apart."""
+        return str(self.seed)
+
+    @property
     def width(self) -> int:
         """Of an example's targets."""
         return self.hands * (1 + self.actions)

@@ -72,7 +72,8 @@ def test_several_self_plays_feed_one_learner(tmp_path: pathlib.Path, sliced: pat
     follow = ("--policy", tmp_path / "run", "--follow", "-o", pipes[1])
     with subprocess.Popen(forked_line("selfplay", *play, *follow)) as other:
         quiet = os.open(pipes[0], os.O_RDWR)
-        os.write(quiet, sliced.read_bytes()[:-100])
+        games = sliced.read_bytes()
+        os.write(quiet, games[: games.rindex(b"\x28\xb5\x2f\xfd")])  # without the trailer
         words = ("--net", "plain", "--batch", 8, "--steps", 12, "--algorithm", "mmd")
         done = run("train", *pipes, "--out", tmp_path / "run", *words)
         other.kill()
@@ -82,6 +83,8 @@ def test_several_self_plays_feed_one_learner(tmp_path: pathlib.Path, sliced: pat
     assert len(lines) == 12
     (_, newest), *_ = reversed(list_checkpoints(tmp_path / "run"))
     assert load_checkpoint(newest)[1]["inputs"] == {}  # nothing that could be read again
+    passed = load_checkpoint(tmp_path / "run/policy.safetensors")[1]["passed"]
+    assert set(passed) == {"3:0", "5:0"} and sum(passed.values()) == 12 * 8
 
 
 @pytest.mark.parametrize("algorithm", ["rnad", "alphaze", "belief"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import pathlib
 import random
 import subprocess
 from types import SimpleNamespace
-from typing import cast
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,16 @@ from stratkit.players.registry import parse_player
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
+class Known(SimpleNamespace):
+    """A follower that knows what a test says."""
+
+    counted = Follower.counted
+
+
+def known(**more: Any) -> Any:
+    return Known(**{"episodes": 0, "began": (0, 0), "passed": None, "learned": [0], **more})
+
+
 def test_names_say_how_many_and_for_whom() -> None:
     for part in range(3):
         name = shard_name(7, 10, 19, part, 3)
@@ -40,8 +51,8 @@ def test_names_say_how_many_and_for_whom() -> None:
 
 
 def test_what_waits_in_the_folder_counts_whoever_wrote_it(tmp_path: pathlib.Path) -> None:
-    follower = SimpleNamespace(episodes=0, period=8, learned=[0], began=[0, 0])
-    pressure = FolderBackPressure(cast(Follower, follower), 20, slots=4, folder=str(tmp_path))
+    follower = known(period=8)
+    pressure = FolderBackPressure(follower, 20, slots=4, folder=str(tmp_path))
     assert pressure.in_flight == pressure.backlog == 0
     pressure.begun = 7
     (tmp_path / shard_name(1, 0, 15)).touch()
@@ -64,12 +75,11 @@ def test_writers_are_ahead_together(tmp_path: pathlib.Path, ahead: int, writers:
     """No more than was given, whoever plays and writes when; one that is killed keeps nobody from
     going on, nor does another one in its place. By a model of them with a fresh look each time."""
     draw, period = random.Random(ahead), 8
-    follower = SimpleNamespace(episodes=0, period=period, learned=[0], began=[0, 0])
+    follower = known(period=period)
     last, waiting = 0, dict[pathlib.Path, int]()
 
     def another() -> FolderBackPressure:
-        known = cast(Follower, follower)
-        return FolderBackPressure(known, ahead, 0, str(tmp_path), writers=writers)
+        return FolderBackPressure(follower, ahead, 0, str(tmp_path), writers=writers)
 
     playing, most, learned = [another() for _ in range(writers)], 0, 0
     for turn in range(900):
@@ -95,6 +105,37 @@ def test_writers_are_ahead_together(tmp_path: pathlib.Path, ahead: int, writers:
             learned, half = 0, learned
             playing.append(another())
     assert most > ahead // 2 and min(half, learned) > 4 * period
+
+
+@pytest.mark.parametrize(("ahead", "writers"), [(48, 2), (16, 2), (50, 3)])
+def test_writers_to_pipes_are_ahead_together(ahead: int, writers: int) -> None:
+    """The same, where each fills a pipe of its own and the learner takes from any of them. It had
+    another writer's games before, which nobody has to wait for."""
+    draw, period = random.Random(ahead), 8
+    follower = known(period=period, passed={"of another": 5})
+    names = [f"{seed}:0" for seed in range(writers)]
+    playing = {
+        name: BackPressure(follower, ahead, 0, writers=writers, origin=name) for name in names
+    }
+    taken, most, half = collections.Counter[str](), 0, 0
+    for turn in range(900):
+        name = draw.choice(list(playing))
+        one = playing[name]
+        one.begun += draw.randint(0, one.room())
+        one.delivered = draw.randint(one.delivered, one.begun)
+        in_flight = sum(each.begun - taken[name] for name, each in playing.items())
+        most = max(most, in_flight)
+        assert in_flight <= ahead
+        if one.delivered > taken[name]:
+            taken[name] += 1
+        if taken.total() // period > sum(follower.passed.values()) // period:
+            follower.passed = dict(taken)
+        if turn == 600:
+            del playing[names[-1]]
+            half = taken.total()
+    assert most > ahead // 2 and taken.total() > half + 4 * period > 8 * period
+    with pytest.raises(UsageError, match=f"8 episodes .* to the next, for each of {ahead} writers"):
+        BackPressure(follower, ahead, 0, writers=ahead).check()
 
 
 def test_a_bound_that_leaves_a_writer_nothing(tmp_path: pathlib.Path) -> None:
@@ -187,10 +228,8 @@ def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None
 
 def test_the_last_games_wait_for_nobody(tmp_path: pathlib.Path) -> None:
     """A round of few games waits for others to fill the slots, unless no others come."""
-    follower = SimpleNamespace(
-        refresh=lambda: False, step=1, episodes=0, began=[0, 0], period=1, batch=1
-    )
-    pressure = BackPressure(cast(Follower, follower), 64, slots=8)
+    follower = known(refresh=lambda: False, step=1, period=1, batch=1)
+    pressure = BackPressure(follower, 64, slots=8)
     source = FollowedGames(Seatings(Seating(k, (0, 0)) for k in range(4)), pressure, print)
     assert len(source.take(3).numbers) == 3
     pressure.delivered = 2
