@@ -92,7 +92,7 @@ def _play(options: SelfplayOptions, progress: ProgressLine, level: int) -> None:
 def _play_values(options: SelfplayOptions, progress: ProgressLine, level: int) -> None:
     from stratkit.play.values import ValueSelfplay
 
-    play = ValueSelfplay(options, lambda text: say(text, level))
+    play = ValueSelfplay(options, lambda text: say(text, level), warn)
     with open_output(options.output, options.force, binary=True) as stream:
         play.output = descriptor_of(stream)
         play.run(cast(BinaryIO, stream), progress.update)

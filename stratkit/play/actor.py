@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
-from stratkit.errors import Say, named
+from stratkit.errors import Say
 from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.acting import acting_policy
@@ -167,7 +167,7 @@ class Actor:
         if self.follower is not None:
             from stratkit.play.backpressure import FollowedGames
 
-            self._wait_for_learner(self.follower)
+            self.follower.await_first(lambda: self._pause(50 * POLL), self.say, self.warn)
             self.pressure = self._back_pressure(self.follower)
             self.player = self.follower.make_player(options.seed, self.slots)
             source = FollowedGames(source, self.pressure, lambda: self._pause(POLL))
@@ -188,12 +188,6 @@ class Actor:
             if self.pressure is not None and finished is not None:
                 self.pressure.delivered += len(finished)
             yield None if finished is None else finished.episodes
-
-    def _wait_for_learner(self, follower: Follower) -> None:
-        if not follower.refresh():
-            self.say(f"selfplay: waits for the learner to publish weights in {named(follower.run)}")
-            while not follower.refresh():
-                self._pause(50 * POLL)
 
     def _back_pressure(self, follower: Follower) -> BackPressure:
         """Also sets the slots. Episodes are delivered in order, so a long game holds back those

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from stratkit.engine import Game
-from stratkit.errors import InputError, UsageError, error_context
+from stratkit.errors import InputError, Say, UsageError, error_context, named
 from stratkit.models.open_model import Model, PolicyModel, model_of
 from stratkit.play.acting import ActingPolicy, acting_policy
 from stratkit.players.factory import check_post, post_processed
@@ -22,6 +23,8 @@ from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage import schema
 from stratkit.storage.checkpoints import policy_stamp, read_policy
 from stratkit.storage.schema import Count, Positive, Text
+
+PATIENCE = 15.0  # seconds in which a learner has published
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,19 @@ class Follower:
     def is_stale(self) -> bool:
         """Whether something was published, or is gone, since it was last read."""
         return policy_stamp(self.run) != self._stamp
+
+    def await_first(self, pause: Callable[[], None], say: Say, warn: Say) -> None:
+        """Reads the first weights, for which it waits. A learner takes moments to start: if there
+        are none after `PATIENCE` seconds, its folder may be another one, and `warn` is told."""
+        began, warned = time.monotonic(), False
+        if self.refresh():
+            return
+        say(f"selfplay: waits for the learner to publish weights in {named(self.run)}")
+        while not self.refresh():
+            if not warned and time.monotonic() - began > PATIENCE:
+                warn(f"{named(self.run)}: no weights yet; does a learner train --out there?")
+                warned = True
+            pause()
 
     def refresh(self) -> bool:
         """Reads what was published since the last call, if anything: whether there was something.

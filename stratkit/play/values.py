@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from stratkit.declared import options_text
 from stratkit.engine import Game
-from stratkit.errors import UsageError, named
+from stratkit.errors import Say, UsageError
 from stratkit.models.open_model import Model, ValueModel, open_published
 from stratkit.play.options import RANDOM, SelfplayOptions
 from stratkit.players.registry import parse_player
@@ -42,11 +42,11 @@ def parse_search(text: str) -> SearchOptions:
 
 
 class ValueSelfplay:
-    """Plays as `options` ask and writes examples; `say` is told when it waits."""
+    """Plays as `options` ask and writes examples. `say` is told when it waits, `warn` when long."""
 
-    def __init__(self, options: SelfplayOptions, say: Callable[[str], None]) -> None:
+    def __init__(self, options: SelfplayOptions, say: Say, warn: Say) -> None:
         assert options.search is not None
-        self.options, self.say = options, say
+        self.options, self.say, self.warn = options, say, warn
         self.search_options = parse_search(options.search)
         self.game = Game(options.game)
         self.tree = open_tree(self.game, str(self.search_options.search))
@@ -109,12 +109,8 @@ class _Learner:
 
         self.play = play
         self.follower = Follower(play.options.policy, play.game)
-        if not self._look():
-            play.say(
-                f"selfplay: waits for the learner to publish weights in {named(self.follower.run)}"
-            )
-            while not self._look():
-                self._pause()
+        self.follower.await_first(self._pause, play.say, play.warn)
+        play.take(self.follower.model)
         self.pressure = BackPressure(self.follower, play.options.max_ahead, 1, origin=origin)
 
     def wait(self) -> None:
@@ -126,12 +122,9 @@ class _Learner:
             self._pause()
             self._look()
 
-    def _look(self) -> bool:
-        follower = self.follower
-        if not follower.refresh():
-            return False
-        self.play.take(follower.model)
-        return True
+    def _look(self) -> None:
+        if self.follower.refresh():
+            self.play.take(self.follower.model)
 
     def _pause(self) -> None:
         check_reader(self.play.output)

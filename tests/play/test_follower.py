@@ -231,3 +231,19 @@ def test_a_run_with_another_post_ends_in_a_line(tmp_path: pathlib.Path) -> None:
     for keys in ("py:evil:P", "random", "rubbish"):
         done = run("selfplay", *asked, "--actors", keys)
         assert done.status == 2 and f"{NO_KEYS[6:]}{keys!r}" in done.error_line
+
+
+def test_a_follower_that_waits_long_says_where(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stratkit.play.follower.PATIENCE", 0.0)
+    follower, said = Follower(str(tmp_path), Game("kuhn")), list[str]()
+    pauses = iter([None, None, lambda: publish(tmp_path, "kuhn")])
+
+    def pause() -> None:
+        if act := next(pauses):
+            act()
+
+    follower.await_first(pause, said.append, said.append)
+    assert follower.step == 0 and len(said) == 2
+    assert said[1] == f"{tmp_path}: no weights yet; does a learner train --out there?"
