@@ -103,8 +103,8 @@ class EngineMLP:
         return [self._critic.evaluate(packed)[:, 0]]
 
     def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> list[Float32s]:
-        """`Backend.moves`: there are none."""
-        raise NotImplementedError
+        """`Backend.moves`. `InputError`: there are none, as `tells_moves` says."""
+        raise InputError("its moves are no pairs of squares", text=self.net)
 
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
         """`Backend.policy_shared`."""
