@@ -38,7 +38,7 @@ def rows_of(page: str) -> list[tuple[str, list[tuple[int, float]]]]:
 
 def main(page: str, picture: str, games: int) -> None:
     form = form_of(picture)
-    figure = new_figure(8, 5)
+    figure = new_figure(10, 5)
     axes = figure.subplots()
     colours: dict[str, str] = {}
     rows = rows_of(pathlib.Path(page).read_text())
@@ -62,10 +62,13 @@ def main(page: str, picture: str, games: int) -> None:
         )
     axes.axhline(50, color="black", linewidth=0.5)
     axes.set_xscale("log")
+    steps = sorted({step for _, points in rows for step, _ in points})
+    axes.set_xticks(steps, [f"{step:,}" for step in steps])
+    axes.minorticks_off()
     axes.set_xlabel("steps of a learner")
     axes.set_ylabel("its score against the frozen player, percent")
     axes.grid(alpha=0.3)
-    axes.legend(loc="upper left", fontsize="small")
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
     with open(picture, "wb") as stream:
         save(figure, stream, form)
 
