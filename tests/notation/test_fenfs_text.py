@@ -23,6 +23,8 @@ from stratkit.engine.stratego import (
     free_game,
 )
 from stratkit.errors import InputError
+from stratkit.humans.observed_game import played_ply
+from stratkit.notation.attacks import count_attacks
 from stratkit.notation.fenfs import (
     OBSERVER,
     check_last,
@@ -36,7 +38,8 @@ from stratkit.notation.fenfs import (
     start_setups,
 )
 from stratkit.notation.log import Log
-from stratkit.notation.play import play_out
+from stratkit.notation.play import move_texts, play_out
+from stratkit.notation.replay_page import Shown, replay_page
 from stratkit.notation.squares import move_text, parse_move
 
 # The paper's first example, letter for letter as StraDoS2 has them.
@@ -200,6 +203,18 @@ def test_a_game_goes_on_from_a_position_as_it_would_have(name, seed, plies):
 
 
 MINI = "aKaBMaCaaaaDaaaLaaaaaaEaaOaXQNaaWaPY"
+
+
+def test_blue_may_make_the_first_move():
+    """It is told as blue's on the page to step through, and counted as blue's."""
+    start = start_position(parse_fenfs(f"{MINI} b 7"), VARIANTS["mini"])
+    moves = bytes((28, 22, 1, 7))  # E5E4, where both fall, and B1B2
+    log = Log(start.variant, "", None, moves, ("red", "blue"), "cut", None, start=start)
+    [played] = play_out([("", log)], boards=True)
+    assert not played.faults and move_texts(played) == ["E5E4 3=3", "B1B2"]
+    assert '"first":1' in replay_page([Shown(played, "", "")])
+    assert [counts["attacks"] for counts in count_attacks(played)] == [0, 1]
+    assert [played_ply(played, ply).side for ply in (0, 1)] == [BLUE, RED]
 
 
 @pytest.mark.parametrize(
