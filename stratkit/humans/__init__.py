@@ -9,6 +9,7 @@ phase.py              what such a person sees
 session.py            a person's place at a front end: what is shown and asked, and what is kept
 observed_game.py      what a side has seen of its game, in words
 front_end.py          who of a match is a person, and at which front end
+ending.py             what is shown and told of a game that is over
 terminal.py           the terminal
 hand_over.py          two people at one terminal, and the screen between their turns
 live_page.py          the state of a page, which asks for it again and again

@@ -9,23 +9,32 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stratkit.engine import Game
+from stratkit.engine.stratego import Position, variant
 from stratkit.errors import UsageError, error_context, printable
-from stratkit.humans.words import CLOCK, Words
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_class
+from stratkit.humans.draws import DeclinedOffers, DrawOffers
+from stratkit.humans.human import HumanPlayer
+from stratkit.humans.live_clock import LiveClock
+from stratkit.humans.orderer import OrderingPlayer
+from stratkit.humans.session import Interactive, Saved, Session
+from stratkit.humans.words import CLOCK, UNDO, UNDO_OTHER, Words
+from stratkit.notation.drawing import STYLES, in_colour
+from stratkit.notation.fenfs import parse_fenfs, start_position
+from stratkit.players.player import Explainer, Player
 from stratkit.players.spec import CHOSEN
+from stratkit.setups.told import told_player
 from stratkit.storage.atomic import is_special
 from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
-    from stratkit.engine import Game
-    from stratkit.engine.stratego import Position
     from stratkit.humans.browser import Browser
-    from stratkit.humans.live_clock import LiveClock
-    from stratkit.humans.session import Ended, FrontEnd, Interactive, Session
+    from stratkit.humans.session import FrontEnd
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
 
-LAST_PHASES = 5  # of a game, at most a year, that are told when it is over
 WORDS = ".said"  # the file beside the record with what the person said, and the other one played
 
 
@@ -105,8 +114,6 @@ def find_people(
     contestants: Sequence[Contestant[Any]], options: PersonOptions, game: Game
 ) -> list[Interactive]:
     """The people among the players of the game: none, one, or two who play each other."""
-    from stratkit.humans.session import Interactive
-
     found = [contestant.player for contestant in contestants]
     people = [player for player in found if isinstance(player, Interactive)]
     _check_chosen(contestants, len(people))
@@ -118,7 +125,6 @@ def find_people(
         raise UsageError("human plays against one other player")
     if options.from_game is not None:
         from stratkit.humans.lead import lead_of
-        from stratkit.players.player import Player
 
         if not all(isinstance(player, Player) for player in found):
             raise UsageError("--from-game is for games against a player of stratkit's own")
@@ -130,9 +136,7 @@ def find_people(
 
 def find_start(options: PersonOptions, game: Game) -> Position | None:
     """The position that the games of a match begin at; None: they begin with setups."""
-    from stratkit.engine.stratego import variant
     from stratkit.humans.lead import lead_of
-    from stratkit.notation.fenfs import parse_fenfs, start_position
 
     if options.from_game is not None:
         return lead_of(options.from_game, game, options.seed).start
@@ -182,7 +186,6 @@ def open_places(
         return
     from stratkit.humans.hand_over import Screen, SharedFront
     from stratkit.humans.terminal import Terminal
-    from stratkit.notation.drawing import STYLES, in_colour
 
     terminal = Terminal(
         read_line,
@@ -206,12 +209,7 @@ def _pages(
     options: PersonOptions,
     seats: int,
 ) -> Iterator[Places]:
-    from stratkit.games.kit import Notation
-    from stratkit.games.table import kit_class
-    from stratkit.humans.human import HumanPlayer
-    from stratkit.humans.orderer import OrderingPlayer
     from stratkit.humans.pages import Pages
-    from stratkit.players.player import Explainer, Player
 
     assert options.game
     games, named = options.games or 0, "=" in (options.seats or "")
@@ -269,15 +267,10 @@ def seated(
     """Seats the people, if there are any, at their front ends. What the first of them says and the
     other one plays is kept beside the record until all games are played: it leads to where the
     match was left. A person who leaves ends the context."""
-    from stratkit.setups.told import told_player
-
     players = [contestant.player for contestant in contestants]
     if not people:
         yield Seats([told_player(one, header.game) for one in contestants])
         return
-    from stratkit.humans.session import Saved
-    from stratkit.players.player import Player
-
     me = players.index(people[0])
     # Nothing is kept beside a record that is none, such as /dev/null, or of a game with a program,
     # which cannot be led to where the game was left.
@@ -314,16 +307,9 @@ def _sit_down(
 ) -> list[Any]:
     """Gives the people their sessions; all players of the match, in their order, with who replays
     its actions in the place of the other one."""
-    from stratkit.engine.stratego import variant
-    from stratkit.humans.draws import DeclinedOffers, DrawOffers
-    from stratkit.humans.human import HumanPlayer
     from stratkit.humans.level_choice import LevelChoice
     from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
-    from stratkit.humans.session import Session
-    from stratkit.notation.fenfs import parse_fenfs, start_position
     from stratkit.players.chosen_level import ChosenLevel
-    from stratkit.players.player import Explainer, Player
-    from stratkit.setups.told import told_player
 
     players = [contestant.player for contestant in contestants]
     me, path, alone = players.index(people[0]), words.path, len(people) == 1
@@ -365,10 +351,7 @@ def _seat_second(
 ) -> Session:
     """Seats the second of two people; the session of the first, who then has to ask it before a
     move is taken back, as it has to ask the first."""
-    from stratkit.humans.human import HumanPlayer
-    from stratkit.humans.session import Session
     from stratkit.humans.take_back import Consent
-    from stratkit.humans.words import UNDO, UNDO_OTHER
 
     def keep(game: int, word: str) -> None:
         if word == UNDO:  # of its words nothing else is kept: it has played
@@ -394,8 +377,6 @@ def _clocks(
 ) -> tuple[LiveClock | None, LiveClock | None]:
     """The clocks of the first of the people, who is player `me`, and of the other one, where they
     are people who have one; for their pages, too."""
-    from stratkit.humans.human import HumanPlayer
-    from stratkit.humans.live_clock import LiveClock
 
     def clock_of(at: int) -> LiveClock | None:
         player = players[at]
@@ -424,21 +405,23 @@ def _end(
 ) -> Callable[[GameRecord], None]:
     """What tells everybody that a game has ended. `source`: the record, from whose plies a person
     may be told how to go on. `levels`: those that were chosen, by game."""
+    from stratkit.humans.ending import ended, result_of, suggester
+
     found = [contestant.player for contestant in contestants]
     seats = [found.index(person) for person in people]
     other = next(at for at in range(len(found)) if at != seats[0])
-    suggest = _suggester(header.game, contestants[other].spec, places.scores)
+    suggest = suggester(header.game, contestants[other].spec, places.scores)
 
     def end(record: GameRecord) -> None:
         for front, me in zip(places.fronts, seats, strict=True):
             if me in record.players:
-                front.show(_ended(header, record, me, source=source))
+                front.show(ended(header, record, me, source=source))
         if seats[0] not in record.players:
             return
-        neutral = _result(header, record, None)
+        neutral = result_of(header, record, None)
         if places.spectators is not None:
-            places.spectators.end(_ended(header, record, seats[0], neutral))
-        say(_result(header, record, seats[0]) if len(seats) == 1 else neutral)
+            places.spectators.end(ended(header, record, seats[0], neutral))
+        say(result_of(header, record, seats[0]) if len(seats) == 1 else neutral)
         points = record.returns[record.players.index(seats[0])]
         if advice := suggest(points, levels.get(record.number)):
             places.fronts[0].tell(advice)
@@ -446,109 +429,14 @@ def _end(
     return end
 
 
-def _result(header: RecordHeader, record: GameRecord, me: int | None) -> str:
-    """How a game ended, in words: for player number `me`, or for who plays neither side."""
-    points, who = record.returns[0 if me is None else record.players.index(me)], "you"
-    if len(record.players) > 2:
-        return f"game {record.number + 1}: {_shares(header, record, me)} ({record.reason})"
-    if me is None:
-        winner = record.players[0 if points > 0 else 1]
-        who = header.players[winner].name if points else "nobody"
-        result = "won"
-    else:
-        result = "won" if points > 0 else "lost" if points < 0 else "drew"
-    reason = record.reason.replace("_", " ")
-    much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
-    return f"game {record.number + 1}: {who} {result}{much} ({reason})"
-
-
-def _shares(header: RecordHeader, record: GameRecord, me: int | None) -> str:
-    """What the seats of player number `me` got in a game of more than two; of all, if None."""
-    names = header.powers or tuple(f"seat {at + 1}" for at in range(len(record.players)))
-    mine = [at for at, player in enumerate(record.players) if me in (None, player)]
-    got = ", ".join(f"{names[at]} {record.returns[at]:.3f}" for at in mine)
-    return got if me is None else f"you scored {got}"
-
-
 def _lead(text: str, header: RecordHeader, words: Words, me: int, plan: SeatPlan) -> None:
     """Leads the games that have not begun to the ply that `text` names."""
-    from stratkit.engine import Game
     from stratkit.humans.lead import lead_of
 
     lead = lead_of(text, Game.stored(header.game, header.rules), header.seed)
     for number in range(len(plan)):
         mine = [side for side, player in enumerate(plan.seats(number)) if player == me]
         words.lead(number, lead.plies, *lead(mine))
-
-
-def _suggester(
-    game: str, spec: str, scores: dict[int, list[float]]
-) -> Callable[[float, int | None], str | None]:
-    """What to try next, after these scores by level and further returns against `spec`, or against
-    a level that was chosen."""
-    from stratkit.players.levels import level_of, suggestion
-
-    def suggest(points: float, chosen: int | None) -> str | None:
-        level = level_of(spec) if chosen is None else chosen
-        if level is None:
-            return None
-        won = scores.setdefault(level, [])
-        won.append(1.0 if points > 0 else 0.0 if points < 0 else 0.5)
-        return suggestion(level, game, won)
-
-    return suggest
-
-
-def _ended(
-    header: RecordHeader,
-    record: GameRecord,
-    me: int,
-    result: str | None = None,
-    source: str | None = None,
-) -> Ended:
-    """What the person, player number `me`, is shown of a game that is over. `result`: how it ended,
-    if not in that person's words. `source`: the record that it is in, if that is told."""
-    from stratkit.convert.games import log_of
-    from stratkit.convert.raw import RawRecord
-    from stratkit.engine import Game
-    from stratkit.games.kit import Notation
-    from stratkit.games.table import kit_class
-    from stratkit.humans.choice import told as in_words
-    from stratkit.humans.lead import go_on_command
-    from stratkit.humans.session import Ended
-    from stratkit.notation.play import play_out
-    from stratkit.notation.replay_page import Shown
-
-    side, told = record.players.index(me), result or _result(header, record, me)
-    if kit_class(header.game).notation is Notation.ORDERS:
-        return _ended_in_phases(header, record, side, told)
-    if kit_class(header.game).notation is not Notation.LOG:
-        actions = [int(action) for action in record.moves.split()]
-        words = in_words(Game.stored(header.game, header.rules), actions, side)
-        return Ended(record.number, side, told, None, words)
-    log = log_of(RawRecord(file=told, header=header, record=record))
-    if not log.has_board:
-        return Ended(record.number, side, told, None)
-    [played] = play_out([(told, log)], boards=True)
-    by = go_on_command(source, record.number + 1, header.game) if source else ""
-    return Ended(record.number, side, told, Shown(played, told, log.ending, go_on=by))
-
-
-def _ended_in_phases(header: RecordHeader, record: GameRecord, side: int, result: str) -> Ended:
-    """What is shown of a game of Diplomacy that is over: its last year in words, and all maps."""
-    from stratkit.convert.diplomacy import maps, play
-    from stratkit.convert.raw import RawRecord
-    from stratkit.games.diplomacy.told import history, standing
-    from stratkit.humans.session import Ended
-
-    played = play(RawRecord(file=result, header=header, record=record))
-    *phases, (end, _) = played.phases()
-    past = [(position, orders) for position, orders in phases if orders is not None]
-    last = history(played.map, past, end)[-LAST_PHASES:]
-    news = [line for name, lines in last for line in (f"{name}:", *lines)]
-    news += [f"the end of game {record.number + 1}:", *standing(played.map, end)]
-    page = maps(played)
-    return Ended(record.number, side, result, None, news=news, page=page, pages=len(past))
 
 
 def _write(text: str) -> None:
