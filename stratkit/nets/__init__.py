@@ -22,6 +22,7 @@ torch_backend.py a network by torch
 onnx_graph.py    layers as graphs for ONNX Runtime, made from weights
 onnx_export.py   fromto as one graph, for whoever has nothing of stratkit's
 fromto_weights.py the weights of fromto as the engine reads them
+engine_mlp.py    `mlp` by the engine
 onnx_network.py  fromto by ONNX Runtime, the engine and numpy, for who plays on a CPU
 captured.py      a computation on a GPU, recorded once and launched as one
 threads.py       in how many threads networks compute
