@@ -102,8 +102,8 @@ void sk_fromto_evaluate(sk_positions *positions, const uint8_t *packed, const ui
 
 /* A multilayer perceptron with relu, of n observations, each the first bytes of `stride`. `sizes`
  * [layers + 1] are of its inputs, layers and outputs, at most SK_MLP_WIDTH; all but the inputs are
- * multiples of SK_MLP_LANES. weights: of each layer [in][out], then its biases. To outputs [n][out],
- * linear. */
+ * multiples of SK_MLP_LANES. weights: of each layer [in][out], then its biases. To outputs
+ * [n][out], linear. */
 enum { SK_MLP_WIDTH = 4096, SK_MLP_LANES = 16 };
 
 void sk_mlp(const int32_t *sizes, int32_t layers, const float *weights, const uint8_t *packed,
@@ -454,8 +454,8 @@ int64_t sk_dice_response_walk(sk_dice_response *response, int32_t pieces);
 /* Of either player, when none is left; its histories stay 0. */
 void sk_dice_response_read(sk_dice_response *response, sk_response_result out[2]);
 
-/* A player's half of an iteration of CFR, as sk_cfr, which says what is kept; regrets and average as
- * the policy above. The policy follows from the regrets. */
+/* A player's half of an iteration of CFR, as sk_cfr, which says what is kept; regrets and average
+ * as the policy above. The policy follows from the regrets. */
 void sk_dice_cfr(const sk_game *game, int32_t player, double keep_positive, double keep_negative,
                  double keep_average, double *regrets, double *average);
 

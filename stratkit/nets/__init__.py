@@ -26,7 +26,7 @@ engine_mlp.py    mlp by the engine, for who plays on a CPU
 onnx_network.py  fromto by ONNX Runtime, the engine and numpy, for who plays on a CPU
 captured.py      a computation on a GPU, recorded once and launched as one
 threads.py       in how many threads networks compute
-choice.py        which of the two computes a network
+choice.py        which of these computes a network
 whole_moves.py   policies of whole moves, by a network that looks once for both parts of one
 numpy_policy.py  a policy without rare actions, as arrays
 policy.py        logits and legal actions -> a policy; without rare actions; an action drawn
