@@ -60,3 +60,9 @@ sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts,
     free(state);
     return fault;
 }
+
+void sk_recurrence(const double *a, const double *b, double *x, int64_t steps, int64_t n)
+{
+    for (int64_t i = steps * n - 1; i >= 0; i--)
+        x[i] = b[i] * x[i + n] + a[i];
+}

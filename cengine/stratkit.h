@@ -215,6 +215,10 @@ sk_fault sk_replay(const sk_game *game, int64_t n, const uint8_t *starts,
                    const uint8_t *seen, int8_t *actors, uint8_t *legal, uint8_t *packed,
                    uint8_t *given, float *returns, uint8_t *endings);
 
+/* x[t] = a[t] + b[t] x[t + 1], backward from x[steps], in n columns: the sums along games of which
+ * a learner's targets are made. `x` has a row more than the others. */
+void sk_recurrence(const double *a, const double *b, double *x, int64_t steps, int64_t n);
+
 /* ---- Randomness: Philox4x32-10, keyed by the seed, counted by (game, number, stream) ---- */
 
 void sk_uniform(uint64_t seed, uint32_t stream, const int64_t *games, const int32_t *numbers,

@@ -202,6 +202,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Batch.moves": lambda: (batch().moves, {"row": 0, "side": 0}),
     "Game.stored": lambda: (Game.stored, {"name": "mini", "rules": {"max_plies": 8}}),
     "Game.__init__": lambda: (Game, {"name": "mini", "rules": {"max_plies": 8}}),
+    "recurrence": lambda: (
+        stratkit.engine.recurrence,
+        {"a": np.ones((2, 3)), "b": np.ones((2, 3)), "last": np.zeros(3)},
+    ),
     "uniform": lambda: (stratkit.engine.uniform, {"seed": 1, **bits(), "stream": 0}),
     "uniform_rows": lambda: (
         stratkit.engine.uniform_rows,

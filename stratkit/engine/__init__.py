@@ -10,7 +10,7 @@ from stratkit.engine.observation import (
     observation_dtype,
 )
 from stratkit.engine.public_tree import PublicTree
-from stratkit.engine.replay import Replay, replay, replay_columns, replay_many
+from stratkit.engine.replay import Replay, recurrence, replay, replay_columns, replay_many
 from stratkit.engine.sampling import sample, uniform, uniform_rows
 from stratkit.engine.subgames import Subgames
 from stratkit.engine.tree import Tree
@@ -41,6 +41,7 @@ __all__ = [
     "known_actions",
     "observation_dtype",
     "past_actions",
+    "recurrence",
     "replay",
     "replay_columns",
     "replay_many",

@@ -1,4 +1,5 @@
-"""Playing the actions of whole games again: observations, positions, how many are legal."""
+"""Playing the actions of whole games again: observations, positions, how many are legal; and sums
+along games."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.arguments import checked, fitting
-from stratkit.arrays import Bools, Bytes, Float32s, Int8s, Int32s, Int64s
+from stratkit.arrays import Bools, Bytes, Float32s, Float64s, Int8s, Int32s, Int64s
 from stratkit.engine.batch import Batch, IllegalAction
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, optional, pointer, text, writable
+from stratkit.engine.library import ffi, length, lib, optional, pointer, text, writable
 
 # About 50 ms of replay: C calls are kept short so that Ctrl-C is answered at once.
 ACTIONS_A_CALL = 200_000
@@ -217,3 +218,15 @@ def positions(game: Game, actions: Int32s, start: bytes) -> Iterator[bytes]:
             if lib.sk_batch_apply(batch.handle, action + at) >= 0:
                 raise IllegalAction(0, int(actions[at]), at)
     yield saved()
+
+
+def recurrence(a: Float64s, b: Float64s, last: Float64s) -> Float64s:
+    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`, float64 [n]: float64 [T + 1, n] of
+    `a` and `b` [T, n]."""
+    steps, n = length("a", a), length("last", last)
+    of_steps = pointer("a", a, "float64", (steps, n)), pointer("b", b, "float64", (steps, n))
+    pointer("last", last, "float64", (n,))
+    x = np.empty((steps + 1, n))
+    x[steps] = last
+    lib.sk_recurrence(*of_steps, writable(x), steps, n)
+    return x

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import torch
+from torch import Tensor
 
 from stratkit.nets import Network
+
+_weights: WeakKeyDictionary[Network, list[Tensor]] = WeakKeyDictionary()
 
 
 @torch.no_grad()
 def follow(network: Network, online: Network, rate: float) -> None:
     """Moves the weights towards the online network's by a part `rate` of the difference."""
-    torch._foreach_lerp_(list(network.parameters()), list(online.parameters()), rate)
+    torch._foreach_lerp_(_weights_of(network), _weights_of(online), rate)
+
+
+def _weights_of(network: Network) -> list[Tensor]:
+    """The parameters of a network, which stay the same tensors: to gather those of a small one
+    takes longer than to move them."""
+    if network not in _weights:
+        _weights[network] = list(network.parameters())
+    return _weights[network]
 
 
 def average_rate(rate: float, step: int) -> float:

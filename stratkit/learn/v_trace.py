@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
+
+from stratkit.engine import recurrence
 
 
 class VTrace(NamedTuple):
@@ -86,20 +87,17 @@ def v_trace(
 def scan(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
     """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: float64 [T + 1, ...] of [T, ...].
 
-    On a CPU step by step. Elsewhere, where each of T small operations would cost a launch, in
-    log2 T large ones (`scan_by_doubling`).
+    On a CPU step by step, by the engine. Elsewhere, where each of T small operations would cost a
+    launch, in log2 T large ones (`scan_by_doubling`).
     """
     return _scan_in_turn(a, b, last) if a.device.type == "cpu" else scan_by_doubling(a, b, last)
 
 
 def _scan_in_turn(a: Tensor, b: Tensor, last: Tensor | float) -> Tensor:
-    x = a.new_empty((len(a) + 1, *a.shape[1:]))
-    x[-1] = last
-    x_np, a_np, b_np = x.numpy(), a.numpy(), b.numpy()  # a third of torch's time at each step
-    for t in range(len(a) - 1, -1, -1):
-        np.multiply(b_np[t], x_np[t + 1], out=x_np[t])
-        x_np[t] += a_np[t]
-    return x
+    end = torch.empty(a.shape[1:], dtype=torch.float64).copy_(torch.as_tensor(last))
+    a_rows, b_rows = (each.double().reshape(len(a), -1).numpy() for each in (a, b))
+    x = torch.from_numpy(recurrence(a_rows, b_rows, end.flatten().numpy()))
+    return x.view(-1, *a.shape[1:]).to(a.dtype)
 
 
 def scan_by_doubling(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
