@@ -17,6 +17,7 @@ import pytest
 
 from running import COMMANDS, PROJECT, ROOT
 from stratkit import __version__
+from stratkit.cli.tool import INSTALL_TORCH
 
 NOT_COPIED = shutil.ignore_patterns(
     ".git",
@@ -205,7 +206,7 @@ def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathl
         text=True,
         check=False,
     )
-    assert done.returncode == 1 and "need torch, which is missing" in done.stderr
+    assert done.returncode == 1 and "needs torch, which is missing" in done.stderr
 
 
 @pytest.mark.slow
@@ -230,12 +231,14 @@ def test_logs_ratings_and_our_simple_players_need_no_torch(
     tool("selfplay", "--game", "mini", "-n", "4", "-o", "games.eps")
     checkpoint = samples / "checkpoint.safetensors"
     before = sorted(os.listdir(tmp_path))
-    for name, *arguments in (
-        ("match", "random", "barrage-easy", "--game", "barrage", "-n", 2, "-o", "b.jsonl"),
-        ("selfplay", "--game", "mini", "-n", 2, "--policy", checkpoint, "-o", "b.eps"),
-        ("deploy-gen", "--game", "mini", "-n", 1, "--from", checkpoint),
-        ("train", "games.eps", "--out", "run", "--steps", 1),
-        ("finetune", checkpoint, "games.eps", "--out", "run", "--steps", 1),
+    neither = "networks need ONNX Runtime or torch: pip install onnx onnxruntime"
+    torch = f"this needs torch, which is missing: {INSTALL_TORCH}"
+    for said, name, *arguments in (
+        (neither, "match", "random", "barrage-easy", "--game", "barrage", "-n", 2, "-o", "b.jsonl"),
+        (torch, "selfplay", "--game", "mini", "-n", 2, "--policy", checkpoint, "-o", "b.eps"),
+        (torch, "deploy-gen", "--game", "mini", "-n", 1, "--from", checkpoint),
+        (torch, "train", "games.eps", "--out", "run", "--steps", 1),
+        (torch, "finetune", checkpoint, "games.eps", "--out", "run", "--steps", 1),
     ):
         done = subprocess.run(
             [bare / "bin" / str(name), *map(str, arguments)],
@@ -244,6 +247,5 @@ def test_logs_ratings_and_our_simple_players_need_no_torch(
             text=True,
             check=False,
         )
-        said = "networks and learning need torch, which is missing: pip install torch"
         assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{name}: {said}\n")
         assert sorted(os.listdir(tmp_path)) == before

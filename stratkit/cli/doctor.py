@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stratkit.cli.tool import INSTALL_TORCH
 from stratkit.errors import InputError, one_line
 from stratkit.models.shipped import SHIPPED
 from stratkit.version import __version__
@@ -21,7 +22,6 @@ EXTRAS = {
     "pettingzoo": "games as PettingZoo's environments",
     "tensorboard": "train --tensorboard",
 }
-PLAYING = ("onnx", "onnxruntime")  # what plays fromto
 UNIFORM_OF_KUHN = 11 / 24  # how exploitable uniform play of Kuhn poker is
 
 
@@ -107,7 +107,7 @@ def _torch() -> Iterator[Diagnosis]:
         yield Diagnosis(
             "torch",
             "missing: nothing learns",
-            "pip install torch (README.md has a smaller one, for CPUs)",
+            INSTALL_TORCH,
         )
         return
     except Exception as error:  # a library that it cannot load
@@ -134,7 +134,7 @@ def _torch() -> Iterator[Diagnosis]:
 def _backends(sound: bool) -> Diagnosis:
     """What computes networks that play on a CPU. `sound`: torch works, if it is there."""
     from stratkit.nets.choice import ASKED, asked_backend, has_torch
-    from stratkit.nets.onnx_network import is_installed, is_there
+    from stratkit.nets.onnx_network import PLAYING, is_installed, is_there
 
     there = [f"onnxruntime {_version('onnxruntime')}, for fromto"] if is_installed() else []
     if has_torch() and sound:

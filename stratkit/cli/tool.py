@@ -38,6 +38,7 @@ from stratkit.storage.streams import STDOUT, discard, discard_stdout
 from stratkit.version import __version__
 
 INTERRUPTED = 130
+INSTALL_TORCH = "pip install torch (README.md has a smaller one, for CPUs)"
 ENDED = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 
@@ -188,7 +189,7 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
         case MemoryError():
             return f"out of memory {error}".rstrip(), 1
         case ModuleNotFoundError() if error.name == "torch":
-            return "networks and learning need torch, which is missing: pip install torch", 1
+            return f"this needs torch, which is missing: {INSTALL_TORCH}", 1
         case ModuleNotFoundError() if error.name:
             remedy = "run 'make dev' in a checkout; 'stratkit doctor' tells what else is missing"
             return f"{error.name} is missing: {remedy}", 1

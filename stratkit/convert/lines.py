@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stratkit.convert.games import PlayedGame, games
-from stratkit.convert.raw import NO_GAMES, Raw, RawLog, form_of
+from stratkit.convert.raw import NO_GAMES, Raw, RawLog, form_of, is_text
 from stratkit.convert.tally import FaultTally, sound
 from stratkit.errors import InputError
 
@@ -43,7 +43,7 @@ def each_position(source: NamedStream, tally: FaultTally, show: Callable[[Fenfs]
     if is_log(source):
         what = "a game log, not FENfS: `fenfs convert --to fenfs` makes FENfS of it"
         tally.fault(InputError(what, file=source.name))
-    elif not is_text(source):
+    elif not is_text(source.head):
         tally.fault(InputError("not a text file", file=source.name))
     else:
         for number, fenfs in sound(read_fenfs(source.stream, source.name), tally):
@@ -87,8 +87,3 @@ def is_log(source: NamedStream) -> bool:
         return bool(source.head.strip()) and form_of(source) is RawLog
     except InputError:
         return False
-
-
-def is_text(source: NamedStream) -> bool:
-    """Whether the beginning has no control characters: else each line would be reported."""
-    return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in source.head)

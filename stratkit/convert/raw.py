@@ -207,6 +207,11 @@ def _joined(run: Sequence[RawPosition]) -> RawPositions:
     return RawPositions(file=run[0].file, size=sum(raw.size for raw in run), lines=lines)
 
 
+def is_text(head: bytes) -> bool:
+    """Whether the beginning of a file has no control characters: each line would be reported."""
+    return not any(byte < 32 and byte not in b"\t\n\r\f" for byte in head)
+
+
 def form_of(source: NamedStream) -> type[Raw]:
     """The class of what is in a source, by its first bytes and its name; raises `InputError`."""
     head, name = source.head.removeprefix(b"\xef\xbb\xbf"), plain_name(source.name).lower()
@@ -218,7 +223,7 @@ def form_of(source: NamedStream) -> type[Raw]:
         return RawLog
     if not head.strip():
         raise InputError("nothing in it", file=source.name)
-    if any(byte < 32 and byte not in b"\t\n\r\f" for byte in head):
+    if not is_text(head):
         raise InputError("not a text file", file=source.name)
     if name.endswith(".jsonl") and b'"phases"' not in head:
         return RawRecord

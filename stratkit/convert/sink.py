@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from stratkit.errors import InputError
-from stratkit.storage.streams import open_output
+from stratkit.storage.streams import check_free, open_output
 
 if TYPE_CHECKING:
     import zipfile
@@ -85,8 +85,7 @@ def new_file(path: str, force: bool) -> Iterator[IO[bytes]]:
     """A file that appears when it is whole. `InputError`: there is one, and no `force`."""
     from stratkit.storage.atomic import atomic_file
 
-    if os.path.exists(path) and not force:
-        raise InputError("exists already; -f overwrites it", file=path)
+    check_free(path, force)
     with atomic_file(path, overwrite=force, durable=False) as stream:
         yield stream
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import UsageError
 from stratkit.storage.atomic import is_special
-from stratkit.storage.streams import open_output
+from stratkit.storage.streams import exists_already, open_output
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -61,7 +61,7 @@ def open_log(path: str | None, game: Game, resume: bool, force: bool) -> Iterato
     try:
         file = open(path, mode, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
     except FileExistsError:
-        raise InputError("exists already; -f overwrites it", file=path) from None
+        raise exists_already(path) from None
     log = MoveLog(file, game, regular and not resume)
     with file:
         try:

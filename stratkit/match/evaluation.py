@@ -10,13 +10,10 @@ from __future__ import annotations
 import math
 import os
 import re
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from stratkit.declared import option_name
 from stratkit.engine import Game
@@ -31,15 +28,10 @@ from stratkit.storage.atomic import unshare
 from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.progress import RECORDS
 from stratkit.storage.records import read_records
-from stratkit.ucc.process import SUPERVISOR
+from stratkit.ucc.child import Child
 
-NICE = "19"
-END_LIMIT = 10.0  # seconds in which a match ends that is told to
+NICE = 19
 _RECORD = re.compile(r"step-(\d{8,})\.jsonl")
-_MATCH = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "from stratkit.cli.match import main; main()"
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,9 +72,7 @@ class Evaluation:
         self.folder = Path(run) / RECORDS
         self._step: int | None = self._unfinished()  # that is played, or is to be played next
         self._newest = self._done = -1  # of the steps that were offered, and that were played
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lifeline = -1
-        self._stderr: IO[bytes] | None = None
+        self._match: Child | None = None
 
     def offer(self, step: int) -> None:
         """There is a checkpoint of this step. It plays if no newer one comes before its turn."""
@@ -90,35 +80,28 @@ class Evaluation:
 
     def look(self) -> Mapping[str, Any] | None:
         """Begins a match if none is played. What a match that has ended tells of its step."""
-        if self._process is None:
+        match = self._match
+        if match is None:
             self._begin()
             return None
-        status = self._process.poll()
-        if status is None:
+        if match.poll() is None:
             return None
         step, self._step = self._step, None
         assert step is not None
         self._done = step
-        last_line = self._last_line()
-        self._let_go()
-        if status and not checkpoint_path(self.run, step).exists():
+        self.stop()
+        if match.status and not checkpoint_path(self.run, step).exists():
             return None  # --keep deleted it while the match began: the newest is next
-        if status:
-            self.warn(f"--eval: the match of step {step} failed: {last_line or f'status {status}'}")
+        if match.status:
+            self.warn(f"--eval: the match of step {step} failed: {match.said}")
             return None
         return self._result(step)
 
     def stop(self) -> None:
         """Ends a match that is played; its games are kept."""
-        if self._process is None:
-            return
-        process = self._process
-        self._let_go()
-        try:
-            process.wait(END_LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if self._match is not None:
+            self._match.close()
+            self._match = None
 
     # ---- a match ----
 
@@ -134,41 +117,13 @@ class Evaluation:
         try:
             self.folder.mkdir(exist_ok=True)
             unshare(self._record(self._step))
-            self._process = self._start(self._command(checkpoint, self._step))
+            words = self._words(checkpoint, self._step)
+            self._match = Child("match", *words, nice=NICE)  # Ctrl-C is the learner's alone
         except OSError as error:  # the disk is full: learning goes on
             self.warn(f"--eval: step {self._step}: {error}")
             self._done, self._step = self._step, None
 
-    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the match)
-        lifeline, self._lifeline = os.pipe()
-        try:
-            return subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    SUPERVISOR,
-                    str(lifeline),
-                    "nice",
-                    "-n",
-                    NICE,
-                    *command,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._stderr,
-                pass_fds=[lifeline],
-                start_new_session=True,  # Ctrl-C is the learner's, which ends the match
-            )
-        except OSError:
-            os.close(self._lifeline)
-            self._stderr.close()
-            raise
-        finally:
-            os.close(lifeline)
-
-    def _command(self, checkpoint: Path, step: int) -> list[str]:
+    def _words(self, checkpoint: Path, step: int) -> list[str]:
         record = self._record(step)
         words = [self.keys + path_text(os.fspath(checkpoint), PLAYERS), self.opponent.player]
         words += ["-n", str(self.opponent.games), "--game", self.game.name]
@@ -178,9 +133,7 @@ class Evaluation:
             if value != usual.get(rule):
                 words += [option_name(option), self._value(rule, value or 0)]
         words += ["--seed", str(self.seed), "--concurrency", "1", "-q", "-o", os.fspath(record)]
-        root = Path(__file__).parents[2]
-        resume = ["--resume"] if record.exists() else []
-        return [sys.executable, "-P", "-c", _MATCH, os.fspath(root), *words, *resume]
+        return [*words, *(["--resume"] if record.exists() else [])]
 
     def _value(self, rule: str, value: int) -> str:
         """A rule as the option of `match` has it."""
@@ -190,19 +143,6 @@ class Evaluation:
 
     def _record(self, step: int) -> Path:
         return self.folder / f"step-{step:08}.jsonl"
-
-    def _let_go(self) -> None:
-        """The supervisor ends what is left of the match."""
-        self._process = None
-        os.close(self._lifeline)
-        assert self._stderr is not None
-        self._stderr.close()
-
-    def _last_line(self) -> str:
-        assert self._stderr is not None
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode(errors="replace").splitlines()
-        return printable(lines[-1]) if lines else ""
 
     # ---- records ----
 

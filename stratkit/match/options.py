@@ -144,9 +144,9 @@ class MatchOptions:
 
     @property
     def record(self) -> str:
-        """The file of the record, or `-`."""
+        """The file of the record, or `-`. `UsageError`: none is given."""
         if self.output is None:
-            raise UsageError("missing option '-o'")
+            raise UsageError("missing -o GAMES.jsonl")
         return self.output
 
     @property
@@ -166,7 +166,7 @@ class MatchOptions:
         """Raises `UsageError` for options that do not go together."""
         if not self.players and not self.resume:
             raise UsageError("missing PLAYERs")
-        if self.record == "-" and self.resume:
+        if self.output == "-" and self.resume:
             raise UsageError("--resume needs a file, not stdout")
         if self.browser and (self.style or self.colour):
             raise UsageError("--style and --colour are the terminal's, not the browser's")
@@ -242,12 +242,13 @@ class MatchOptions:
         if len(self.players) < 2:
             few = "a match needs at least two players" if self.players else "missing PLAYERs"
             raise UsageError(few)
+        needed = {"--game": self.game, "-n GAMES": self.games, "-o GAMES.jsonl": self.output}
+        if missing := [option for option, value in needed.items() if value in (None, 0)]:
+            raise UsageError(f"missing {', '.join(missing)}")
         self._check_files()
         test, _ = self.test, self.limits  # which are read here
         if test and len(self.players) != 2:
             raise UsageError("--sprt tests the first of two players against the second")
-        if not self.games or not self.game:
-            raise UsageError(f"missing option {'--game' if self.games else '-n'!r}")
 
     def _check_files(self) -> None:
         """-f overwrites files, but no input and not the other output."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.errors import InputError
-from stratkit.nets.onnx_network import OnnxNetwork, computes, is_installed, is_there
+from stratkit.nets.onnx_network import PLAYING, OnnxNetwork, computes, is_installed, is_there
 
 if TYPE_CHECKING:
     from stratkit.nets.network import Network
@@ -35,10 +35,13 @@ def network_with(
     net: str, game: Game, weights: Mapping[str, Float32s], a_module: bool = False
 ) -> Network | OnnxNetwork:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
-    `InputError`: the weights are another network's."""
+    `InputError`: the weights are another network's, or nothing is installed that computes it."""
     asked = "torch" if a_module and has_torch() else asked_backend()
     if asked != "torch" and computes(net, game.shape) and is_installed():
         return OnnxNetwork(net, game, weights)
+    if computes(net, game.shape) and not has_torch():
+        missing = " ".join(name for name in PLAYING if not is_there(name))
+        raise InputError(f"networks need ONNX Runtime or torch: pip install {missing}")
     from stratkit.nets.builder import build
     from stratkit.nets.network import load_weights
     from stratkit.nets.threads import one_thread

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 Weights: TypeAlias = Mapping[str, Float32s]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
+PLAYING = ("onnx", "onnxruntime")  # the packages that are needed
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 CERTAIN = 0.999  # probabilities above are of what is known
 MANY = 256  # views that the engine evaluates in one call
@@ -62,7 +63,7 @@ DEPLOYMENT_HIDDEN = 64  # as in `deployment`
 
 def is_installed() -> bool:
     """Whether ONNX Runtime is there, and what makes graphs for it."""
-    return is_there("onnx") and is_there("onnxruntime")
+    return all(map(is_there, PLAYING))
 
 
 def is_there(package: str) -> bool:

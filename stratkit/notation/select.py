@@ -29,12 +29,14 @@ class Selection:
         "--game RANGE",
         "Only the games with these numbers, as `fenfs list` counts them: 3, 10..20 or 10.. .",
     )
-    variants: tuple[str, ...] = usage("--variant", "Only this variant.", default=())
+    variants: tuple[str, ...] = usage("--variant WORD", "Only this variant.", default=())
     players: tuple[str, ...] = usage("--player NICK", "Only games of NICK.", default=())
     results: tuple[str, ...] = usage(
         "--result", "Only games that this side won, or nobody.", one_of("red", "blue", "draw"), ()
     )
-    endings: tuple[str, ...] = usage("--ending", "Only this ending.", default=())
+    endings: tuple[str, ...] = usage(
+        "--ending WORD", "Only this ending, as game records write it.", default=()
+    )
     dates: tuple[Date, Date] | None = usage(
         "--date RANGE", "Only logs with such a date in the file name, like 2005 or 2005.4..2006."
     )

@@ -85,8 +85,21 @@ def _source(
     elif not os.path.exists(text) and (hint := nearest(kind + colon, (UNIFORM, NUMBER, MODEL))):
         raise UsageError(f"no such source{hint}", text=text)
     else:
-        make = _player(read_player(text), constraints.variant, seed, warn)
+        make = _player(_known(text, read_player), constraints.variant, seed, warn)
     return MirroredSource(constraints, seed, make) if options.mirror else make(constraints)
+
+
+def _known(text: str, read_player: ReadPlayer) -> PlayerSpec:
+    """The PLAYER that is the source. `InputError`: there is none of that name, and no such file."""
+    from stratkit.players.registry import NETWORK
+
+    spec = read_player(text)
+    if spec.kind is NETWORK and spec.spec not in NETWORK.words and not os.path.exists(spec.spec):
+        sources = f"{UNIFORM}, {NUMBER}N, {MODEL}FILE, {SEARCH}PLAYER, a file of setups or a PLAYER"
+        words = [word for kind in spec.kinds for word in kind.words]
+        hint = nearest(spec.spec, words) or f": choose {sources}"
+        raise InputError(f"no such file and no such source{hint}", text=text)
+    return spec
 
 
 def _is_setups(source: str) -> bool:

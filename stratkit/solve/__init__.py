@@ -15,7 +15,6 @@
     learned.py          what `exploit --learn` asks for: best responses that are learned
     curve.py            what they win by steps, as a table and as JSON
     exploiters.py       the learners that exploit one frozen player, and their folder
-    processes.py        commands of stratkit as processes, and what they cost
     options.py          the options of `exploit --learn`
     runner.py           what `exploit` asks for: policies by name, networks among them
     report.py           exploitabilities as a table and as JSON

@@ -22,6 +22,7 @@ from stratkit.engine.phantom import PhantomResponses, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say
 from stratkit.solve.exploitability import PolicyValue
+from stratkit.solve.options import BY_LEARNERS
 from stratkit.solve.responses import response_of_dice, response_of_phantom, response_of_tree
 from stratkit.solve.sets import OpenProgress
 from stratkit.storage.responses import Response
@@ -82,7 +83,7 @@ def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame
     if dice_bids(game) and DiceSets(game).histories > MAX_HISTORIES:
         return _large_dice(game, threads, most_bytes, say)
     if certainly_exceeds(game, MOST_HISTORIES):
-        what = f"it has more than {MOST_HISTORIES:,} histories"
+        what = f"it has more than {MOST_HISTORIES:,} histories; {BY_LEARNERS}"
         raise InputError(f"{game.name} is too large to enumerate: {what}")
     if histories_up_to(game, MAX_HISTORIES) <= MAX_HISTORIES:
         return None

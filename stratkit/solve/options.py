@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from stratkit.declared import MAX_THREADS, Kind, number, one_of, usage, whole
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import UsageError
 from stratkit.pictures import form_of
+from stratkit.storage.streams import check_free
 
 AVERAGE, ITERATE = "average", "iterate"  # what is counted inside a subgame
 OWN, NOTHING = "own", "none"  # words for first weights
 MARKS = (300, 1_000, 3_000, 7_000, 18_000)  # steps at which exploiters are measured
+BY_LEARNERS = "--learn STEPS --out FOLDER has learners exploit it"
 GAMES = {True: 400, False: 4_000}  # of a match, on a board and elsewhere
 
 
@@ -90,9 +92,8 @@ class ExploitOptions:
             raise UsageError("--table keeps one policy", text=" ".join(self.policies))
         if self.write_response is not None and (self.pairs or len(self.policies) != 1):
             raise UsageError("--write-response responds to one policy, without --pairs")
-        path = self.write_response
-        if path is not None and os.path.isfile(path) and not self.force:
-            raise InputError("exists already; -f overwrites it", file=path)
+        if self.write_response is not None:
+            check_free(self.write_response, self.force)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from stratkit.solve.exploitability import (
     jackknife_of_sums,
 )
 from stratkit.solve.large import LargeGame, open_large
-from stratkit.solve.options import AVERAGE, ITERATE, ExploitOptions
+from stratkit.solve.options import AVERAGE, BY_LEARNERS, ITERATE, ExploitOptions
 from stratkit.solve.report import Entry, ExploitabilityReport
 from stratkit.solve.responses import best_choices, response_of_tree
 from stratkit.solve.sets import (
@@ -150,7 +150,7 @@ def _parse(text: str, read_player: ReadPlayer) -> AnyPolicy:
         spec.kind is RANDOM and spec.options
     ):
         return spec
-    raise UsageError("not a policy that can be evaluated", text=text)
+    raise UsageError(f"not a policy that can be evaluated; {BY_LEARNERS}", text=text)
 
 
 def _is_network(policy: AnyPolicy) -> bool:
@@ -287,7 +287,8 @@ class Evaluator(ABC, Generic[P]):
                     self._warn(contestant.caution)
                 player = contestant.player
                 if not isinstance(player, PolicyPlayer) or player.random_ties:
-                    raise InputError("not a policy that can be evaluated", text=text)
+                    what = f"not a policy that can be evaluated; {BY_LEARNERS}"
+                    raise InputError(what, text=text)
                 if spec.kind is PYTHON:
                     check_function(contestant.name, player, *self._some_views())
                 policy = self._kept(contestant) if keeping.table else self._of_network(player)

@@ -22,8 +22,6 @@ from stratkit.regular import open_regular
 from stratkit.storage import schema
 from stratkit.storage.schema import Count, Text
 
-VERSION = 1
-
 
 @dataclass(frozen=True, eq=False)
 class Response:

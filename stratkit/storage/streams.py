@@ -80,6 +80,17 @@ def open_output(path: str, force: bool = False, binary: bool = False) -> Iterato
             text.detach()
 
 
+def exists_already(path: str) -> InputError:
+    """The error of an output that is there."""
+    return InputError("exists already; -f overwrites it", file=path)
+
+
+def check_free(path: str, force: bool) -> None:
+    """`InputError`: there is such a file, and no `force`."""
+    if os.path.isfile(path) and not force:
+        raise exists_already(path)
+
+
 @contextlib.contextmanager
 def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
     if not path:
@@ -87,8 +98,7 @@ def _open_file(path: str, force: bool) -> Iterator[BinaryIO]:
     from stratkit.storage.atomic import atomic_file, is_special
 
     if not is_special(path):
-        if os.path.isfile(path) and not force:
-            raise InputError("exists already; -f overwrites it", file=path)
+        check_free(path, force)
         with atomic_file(path, overwrite=force) as file:
             yield cast(BinaryIO, file)
         return

@@ -28,7 +28,6 @@ from stratkit.storage.atomic import is_special, lock_descriptor, sync_folder
 from stratkit.storage.schema import Count, Text
 from stratkit.storage.sets import InformationSets, checked_choices
 
-VERSION = 1
 TENSOR = "policy"
 PART = ".part"  # after the name of a file that is not whole
 ROUNDING = 1e-3  # by which the probabilities of an information set may miss 1

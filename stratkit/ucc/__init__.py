@@ -3,7 +3,8 @@
 protocol.py      the words of the protocol
 kind.py          programs as a kind of player
 process.py       a program as a process
-supervisor.py    ends it with all its children
+supervisor.py    ends a process with all its children
+child.py         a command of ours as a process, and what it cost
 process_pool.py  the processes of programs: one for each game, or one for many
 stderr.py        what a program writes to its stderr
 open_program.py  from a PLAYER to a program

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import time
@@ -85,8 +86,10 @@ class Browser:
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of an expression in the page; that of a promise, once there is one."""
+        answer = self._call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -98,15 +101,27 @@ class Browser:
         self._call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def click(self, element: str) -> None:
-        """Clicks with the mouse into the middle of the element with this id."""
-        box = self.evaluate(f"""(() => {{
+        """Clicks with the mouse into the middle of the element with this id.
+
+        It waits until the element has stayed where it is for two frames, with nothing before it.
+        """
+        place = self.evaluate(f"""(async () => {{
             const e = document.getElementById({json.dumps(element)});
-            e.scrollIntoView();
-            const box = e.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2];
+            const frame = () => new Promise(requestAnimationFrame);
+            const end = performance.now() + {PATIENCE * 1000};
+            for (let still = 0, was = ""; performance.now() < end; await frame()) {{
+                e.scrollIntoView();
+                const box = e.getBoundingClientRect();
+                const place = [box.x + box.width / 2, box.y + box.height / 2];
+                still = String(place) === was && e.contains(document.elementFromPoint(...place))
+                    ? still + 1 : 0;
+                if (still === 2) return place;
+                was = String(place);
+            }}
+            throw new Error("{element} cannot be clicked");
         }})()""")
-        self.mouse("Pressed", *box)
-        self.mouse("Released", *box)
+        self.mouse("Pressed", *place)
+        self.mouse("Released", *place)
 
     def mouse(self, what: str, x: float, y: float) -> None:
         """The mouse, with its left button, has `Moved` to a place, or is `Pressed` or `Released`
@@ -142,6 +157,8 @@ class Browser:
 
     def _next(self) -> Any:
         while b"\0" not in self._buffer:
+            readable, _, _ = select.select([self._from], [], [], 2 * PATIENCE)
+            assert readable, "the browser does not answer"
             more = os.read(self._from, 1 << 16)
             assert more, "the browser went away"
             self._buffer += more

@@ -6,6 +6,7 @@ import http.client
 import json
 import pathlib
 import subprocess
+import time
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -75,11 +76,13 @@ class Served:
 
     def state(self, after: int = 0) -> Any:
         """The state, once it is later."""
-        while True:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             status, data = self.ask("GET", f"state?after={after}")
             if status == 200:
                 return json.loads(data)
             assert status == 204, data
+        raise TimeoutError(f"no state after {after}")
 
     def asked(self, after: int = 0) -> Any:
         """The state in which the person is asked, or the match is over."""

@@ -291,6 +291,7 @@ def test_in_two_browsers(browser: Browser, tmp_path: pathlib.Path) -> None:
         served.answer(two, "draw")
         until(browser, "!at('end').hidden && state.phase === 'wait'")
         served.answer(two, "")
+        until(browser, "state.phase === 'ask'")  # which moves the button
         browser.click("go-on")
         until(browser, "asked() && scene().side === 'blue'")
         browser.click("take")

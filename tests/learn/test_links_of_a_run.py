@@ -100,7 +100,7 @@ def test_a_record_of_eval_is_not_written_through_a_link(folder: pathlib.Path) ->
     matches = Evaluation(run, opponent, Game("nano"), 1, told.append)
     matches.offer(1)
     matches.look()
-    assert matches._process is not None
-    matches._process.wait()
+    assert matches._match is not None
+    matches._match.poll(block=True)
     assert matches.look() is not None, told
     assert not record.is_symlink() and not (folder / "absent").exists()

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -19,10 +20,18 @@ import pytest
 
 from running import PATIENCE, ROOT, Done, command_line, forked_line, here, run
 from solve.test_exploit import save_run
-from stratkit.solve.curve import LearnedReport, Mark, Measurement
+from stratkit.cli.options import read_player
+from stratkit.engine import Game
+from stratkit.solve.curve import FORMAT, VERSION, LearnedReport, Mark, Measurement
+from stratkit.solve.exploiters import ABOUT, ExploiterSetup, open_exploiters
 from stratkit.solve.options import LearnOptions
-from stratkit.solve.processes import Child
-from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint, read_metadata
+from stratkit.storage.checkpoints import (
+    checkpoint_path,
+    list_checkpoints,
+    load_checkpoint,
+    read_metadata,
+)
+from stratkit.ucc.child import Child
 
 EXACT = 0.45833333  # of uniform in Kuhn poker
 STEPS, GAMES = 100, 4000
@@ -280,6 +289,41 @@ def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
         done: Done = here("exploit", *words.split())
         assert (done.error_line, done.out) == (f"exploit: {said}", ""), words
         assert sorted(os.listdir()) == before and done.status in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({}, "not the description of exploiters"),
+        ({"stratkit": FORMAT, "version": VERSION, "player": "uniform"}, "other exploiters"),
+    ],
+)
+def test_a_refused_folder_stays_as_it_is(
+    tmp_path: pathlib.Path, about: dict[str, object], said: str
+) -> None:
+    for file in ("seed-notes/mine.txt", "seed-1/policy.safetensors"):
+        (tmp_path / file).parent.mkdir()
+        (tmp_path / file).write_text("not of these")
+    (tmp_path / ABOUT).write_text(json.dumps(about))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    done = here("exploit", "kuhn", "heuristic", "--learn", 5, "--out", tmp_path)
+    assert done.status == 1 and said in done.error_line
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_of_exploiters_that_learned_nothing_only_their_own_files_go(tmp_path: pathlib.Path) -> None:
+    setup = ExploiterSetup("kuhn", {}, "heuristic", "none", None, 10, {})
+    spec = read_player("heuristic")
+    for foreign in ("seed-notes/metrics.jsonl", "seed-2/mine.txt", ""):
+        with open_exploiters(os.fspath(tmp_path / "y"), Game("kuhn"), spec, setup, None):
+            first = checkpoint_path(tmp_path / "y/seed-2", 0)
+            for file in (first, tmp_path / "y/seed-2/metrics.jsonl", tmp_path / "y" / foreign):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch()
+        assert [os.fspath(p.relative_to(tmp_path / "y")) for p in tmp_path.rglob("*.*")] == (
+            [foreign] if foreign else []
+        )
+        shutil.rmtree(tmp_path / "y", ignore_errors=not foreign)
 
 
 def test_a_command_that_fails_says_why_and_leaves_nothing(tmp_path: pathlib.Path) -> None:

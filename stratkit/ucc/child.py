@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -20,10 +19,12 @@ class Child:
     """The command `tool` with these arguments, in a session of its own: only we send it signals.
 
     With `supervised` it ends half a second after this process or `close`, however this one dies.
-    Without, its input must end then, for which it waits. `stdin`, `stdout`: descriptors.
+    Without, its input must end then, for which it waits. `stdin`, `stdout`: descriptors. `nice`: by
+    how much its priority is lower.
 
     status   its exit status, once it has ended; None: it runs
     seconds  of the CPU, its own and those of its children, once it has ended
+    said     what it said last on stderr, once it is closed; nothing: its exit status
     """
 
     def __init__(
@@ -33,12 +34,15 @@ class Child:
         stdin: int = subprocess.DEVNULL,
         stdout: int = subprocess.DEVNULL,
         supervised: bool = True,
+        nice: int = 0,
     ) -> None:
-        self.tool, self.seconds = tool, 0.0
+        self.tool, self.seconds, self.said = tool, 0.0, ""
         self.status: int | None = None
         start = f"from stratkit.cli.{tool} import main; main()"
         code = f"import sys; sys.path.insert(0, sys.argv.pop(1)); {start}"
         words = [sys.executable, "-P", "-c", code, os.fspath(ROOT), *arguments]
+        if nice:
+            words = ["nice", "-n", str(nice), *words]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         lifeline, self._lifeline = os.pipe()
         if supervised:
@@ -81,10 +85,7 @@ class Child:
         os.close(self._lifeline)
         self._lifeline = -1
         self.poll(block=True)
-
-    def last_line(self) -> str:
-        """What it said last on stderr, which is closed then."""
-        with contextlib.closing(self._stderr) as stream:
+        with self._stderr as stream:
             stream.seek(0)
             lines = stream.read().decode(errors="replace").splitlines()
-        return printable(lines[-1]) if lines else f"{self.tool}: status {self.status}"
+        self.said = printable(lines[-1]) if lines else f"{self.tool}: status {self.status}"
