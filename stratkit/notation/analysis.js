@@ -158,7 +158,7 @@ function showTask() {
         .sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
     at("try").replaceChildren(...moves.map(move => new Option(move)));
     at("knew").replaceChildren(...one.knew.map(({square, could}) => {
-        const ranks = Object.entries(could).map(([rank, share]) => `${words[rank] || rank} ${percent(share)}`);
+        const ranks = Object.entries(could).map(([rank, share]) => `${Board.NAMES[rank] || rank} ${percent(share)}`);
         return element("li", `${square}: ${ranks.join(", ")}`);
     }));
     at("next-task").textContent = task.number + 1 < task.mistakes.length ? "next mistake" : "end";

@@ -5,6 +5,7 @@
 // "•" once it has moved as a hidden one; known, whether both sides know its rank.
 
 class Board {
+    static NAMES = {F: "flag", S: "spy", B: "bomb"};  // of ranks that are no numbers
     static SIZE = 48;  // of a square
     static MARGIN = 24;  // with the names of files and ranks
     static FILES = "ABCDEFGHIK";
@@ -60,8 +61,9 @@ class Board {
 
     // A piece on a square for lists and legends, of the size of the text around it.
     static small(piece) {
-        const half = Board.SIZE / 2, svg = Board.shape("svg", {
-            class: "board small", viewBox: `${-half} ${-half} ${Board.SIZE} ${Board.SIZE}`});
+        const half = Board.SIZE / 2, {side, text} = piece, svg = Board.shape("svg", {
+            class: "board small", viewBox: `${-half} ${-half} ${Board.SIZE} ${Board.SIZE}`, role: "img",
+            "aria-label": `${side} ${/\w/.test(text) ? Board.NAMES[text] || text : "hidden piece"}`});
         const land = Board.shape("g", {class: "land"});
         land.append(Board.shape("rect", {x: -half, y: -half, width: "100%", height: "100%"}));
         svg.append(land, Board.piece(piece));

@@ -194,9 +194,9 @@ DRAWN_BY = ("no_movable_pieces", "max_plies", "max_quiet", "agreed")
 
 
 def contradiction(header: RecordHeader, record: GameRecord) -> str:
-    """Why the record cannot be right, or "". A record without setups, or without moves, carries no
-    game: its result is taken at its word."""
-    if record.setups is None or not record.moves:
+    """Why the record cannot be right, or "". A record without setups and a start, or without moves,
+    carries no game: its result is taken at its word."""
+    if (record.setups is None and header.start is None) or not record.moves:
         return ""
     moves = len(record.moves.split())
     if record.plies != moves:
@@ -205,6 +205,6 @@ def contradiction(header: RecordHeader, record: GameRecord) -> str:
         return f"{record.reason}, but the result is {record.result}"
     limit = header.rules.get(record.reason, 0)
     short = record.plies < limit or (record.reason == "max_plies" and record.plies != limit)
-    if limit and short:
+    if limit and short and header.start is None:  # at which plies have been played
         return f"{record.reason} is {limit}, but it has {moves} moves"
     return ""

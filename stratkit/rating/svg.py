@@ -18,6 +18,7 @@ COLUMNS = 3  # of a legend
 _SHADES = ("#58aee6", "#f08a3c", "#2fc79c", "#e39bc4", "#f0b93a", "#8ed0f5")  # on a dark page
 _DARK = "@media (prefers-color-scheme: dark)"
 STYLE = f"""
+.chart {{ max-width: 100%; height: auto }}
 .chart text {{ fill: currentColor }}
 .chart .grid {{ stroke: #8885 }}
 .chart .other {{ stroke: #888 }}

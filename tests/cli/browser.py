@@ -93,6 +93,17 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
+    def unnamed(self) -> list[str]:
+        """The roles of controls and pictures of which a screen reader can say nothing else."""
+        nodes = self._call("Accessibility.getFullAXTree")["nodes"]
+        roles = ("button", "link", "slider", "checkbox", "textbox", "combobox", "radio", "image")
+        named = [
+            (node["role"]["value"], node.get("name", {}).get("value", "").strip())
+            for node in nodes
+            if not node["ignored"]
+        ]
+        return [role for role, name in named if role in roles and not name]
+
     def press(self, key: str, code: int) -> None:
         """Presses a key and lets it go; `code` is its number on Windows."""
         event = {"key": key, "code": key, "windowsVirtualKeyCode": code}

@@ -112,6 +112,7 @@ def test_it_loads_steps_and_switches_views(
     where = 'document.getElementById("where").textContent'
     assert browser.evaluate(where) == f"ply 0 of {PLIES}, red to move"
     assert browser.evaluate(SQUARES) == expected(played, 0, OBSERVER)
+    assert not browser.unnamed()
     browser.press("ArrowRight", 39)
     assert browser.evaluate(where) == f"ply 1 of {PLIES}, blue to move"
     assert browser.evaluate(SQUARES) == expected(played, 1, OBSERVER)

@@ -165,6 +165,19 @@ def test_a_belief_network_is_told_by_its_hash() -> None:
     assert same != plays_as(of("a/b", "13")) and same != plays_as(of("a/b", "12", "setups+"))
 
 
+def test_a_setup_belongs_to_a_player_unless_a_person_has_it() -> None:
+    """Where its file lies does not matter. Matches from other positions are others."""
+    one, same, other, none = (
+        plays_as(RecordPlayer("n", f"{setup}heuristic"))
+        for setup in ("setup=a/s.setups#x,", "setup=s.setups#x,", "setup=s.setups,", "")
+    )
+    assert one == same and len({one, other, none}) == 3
+    mine = plays_as(RecordPlayer("n", "setup=a/s.setups,favourites=f,human"))
+    assert mine == plays_as(RecordPlayer("n", "human"))
+    started = dataclasses.replace(HEADER, start="x")
+    assert match_key(started) != match_key(HEADER) == match_key(dataclasses.replace(HEADER))
+
+
 def test_the_result_follows_from_the_returns() -> None:
     results = [result_of(returns) for returns in ((1, -1), (-1, 1), (0, 0), (2, -1, -1), (1,))]
     assert results == ["red", "blue", "draw", None, None]
