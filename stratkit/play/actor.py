@@ -170,7 +170,7 @@ class Actor:
             self._wait_for_learner(self.follower)
             self.pressure = self._back_pressure(self.follower)
             self.player = self.follower.make_player(options.seed, self.slots)
-            source = FollowedGames(source, self.pressure, lambda: self._pause(POLL))
+            source = FollowedGames(source, self.pressure, lambda n: self._pause(n * POLL))
         self._place()
         table = Table(
             self.game,
