@@ -170,7 +170,7 @@ class Actor:
             self.follower.await_first(lambda: self._pause(50 * POLL), self.say, self.warn)
             self.pressure = self._back_pressure(self.follower)
             self.player = self.follower.make_player(options.seed, self.slots)
-            source = FollowedGames(source, self.pressure, lambda: self._pause(POLL))
+            source = FollowedGames(source, self.pressure, lambda n: self._pause(n * POLL))
         self._place()
         table = Table(
             self.game,

@@ -15,6 +15,7 @@ from stratkit.storage.shards import Placement, unread
 
 PERIODS_AHEAD = 8  # periods of the learner that self-play may be ahead, unless told otherwise
 LOOKS = 16  # at what the learner publishes, while self-play waits
+MOST_MOMENTS = 8  # between two looks
 INTERVAL = 0.05  # seconds from one look at a folder to the next, at least
 
 
@@ -217,12 +218,13 @@ class FolderBackPressure(BackPressure, Placement):
 
 class FollowedGames(GameSource):
     """The games of another source, begun when the back-pressure allows it, each with the step of
-    the policy that the learner has published by then. `pause` waits a moment."""
+    the policy that the learner has published by then. `pause` waits so many moments."""
 
     def __init__(
-        self, games: GameSource, pressure: BackPressure, pause: Callable[[], None]
+        self, games: GameSource, pressure: BackPressure, pause: Callable[[int], object]
     ) -> None:
         self._games, self._pressure, self._pause = games, pressure, pause
+        self._waits = 0  # since games began
         self._sliced = False
 
     @property
@@ -235,6 +237,7 @@ class FollowedGames(GameSource):
         seated = self._games.take(min(free, pressure.room()) if free else 0)
         seated.steps[:] = pressure.follower.step
         pressure.begun += len(seated.numbers)
+        self._waits = 0 if len(seated.numbers) else self._waits
         return seated
 
     def worth_playing(self, live: int) -> bool:
@@ -247,9 +250,10 @@ class FollowedGames(GameSource):
 
     def wait(self) -> None:
         """Until the learner publishes, or some moments. A look costs less than all else that is
-        done between two rounds."""
+        done between two rounds. Who has waited long looks less often."""
+        self._waits += 1
         for _ in range(LOOKS):
-            self._pause()
+            self._pause(min(self._waits, MOST_MOMENTS))
             if self._pressure.follower.is_stale:
                 return
 

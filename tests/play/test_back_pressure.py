@@ -21,6 +21,7 @@ from stratkit.learn.run import METRICS
 from stratkit.play.actor import Actor
 from stratkit.play.backpressure import (
     LOOKS,
+    MOST_MOMENTS,
     BackPressure,
     FolderBackPressure,
     FollowedGames,
@@ -192,13 +193,13 @@ def test_who_waits_goes_on_when_the_learner_has_published(tmp_path: pathlib.Path
     follower, waited = Follower(str(tmp_path), Game("kuhn")), []
     assert follower.refresh() and not follower.is_stale
 
-    def pause() -> None:
-        waited.append(None)
+    def pause(moments: int) -> None:
+        waited.append(moments)
         if len(waited) == 3:
             publish(tmp_path, "kuhn", step=1)
 
     FollowedGames(Seatings(iter(())), BackPressure(follower, 4, 4), pause).wait()
-    assert len(waited) == 3 and follower.is_stale
+    assert waited == [1, 1, 1] and follower.is_stale
 
 
 def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None:
@@ -210,15 +211,16 @@ def test_a_game_notes_the_step_at_which_it_began(tmp_path: pathlib.Path) -> None
             return True
 
     follower = Published(str(tmp_path), Game("nano"))
-    waited: list[None] = []
+    waited: list[int] = []
     games = (Seating(number, (0, 0)) for number in range(7))
     pressure = BackPressure(follower, 4, slots=4)
-    source = FollowedGames(Seatings(games), pressure, lambda: waited.append(None))
+    source = FollowedGames(Seatings(games), pressure, waited.append)
     taken = [list(zip(*map(list, source.take(3)[:3:2]), strict=True)) for _ in range(4)]
     assert taken == [[(0, 0), (1, 0), (2, 0)], [(3, 1), (4, 1), (5, 1)], [(6, 2)], []]
     assert source.ended and pressure.begun == 7
-    source.wait()
-    assert len(waited) == LOOKS  # nothing was published
+    for _ in range(MOST_MOMENTS + 1):
+        source.wait()
+    assert waited[::LOOKS] == [*range(1, MOST_MOMENTS + 1), MOST_MOMENTS]  # nothing was published
     follower = Published(str(tmp_path), Game("nano"))
     source = FollowedGames(
         Seatings(iter([Seating(0, (0, 0))] * 9)), BackPressure(follower, 1, 4), print
