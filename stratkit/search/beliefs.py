@@ -259,7 +259,7 @@ def log_likelihoods(
     is placed in one order, equal pieces ascending (`placements`): what the other orders add is
     nearly alike in all. One call of the blueprint serves all.
 
-    `InputError`: a past is no game.
+    `InputError`: what is played again of a past is no game.
     """
     if not pasts:
         return []
