@@ -17,7 +17,7 @@ from stratkit.arrays import Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import PublicTree, Subgames, uniform
 from stratkit.engine.random_streams import Stream
 from stratkit.search.leaves import inside, rows_of
-from stratkit.search.safe import Depths, PBSSearch, begun, distinct_states
+from stratkit.search.safe import Depths, PBSSearch, begun
 from stratkit.search.subgame import Leaves, SubgameSolver
 
 EXPLORE = 0.25
@@ -56,9 +56,8 @@ class _After:
 
 
 class Generator:
-    """Plays so many `games` at a time on `tree`. Games with equal roots, as at the opening,
-    share a subgame, from which each goes on at an iteration of its own. The games are a function of
-    the seed and the leaves."""
+    """Plays so many `games` at a time on `tree`. Games at the opening share one subgame, from which
+    each goes on at an iteration of its own. The games are a function of the seed and the leaves."""
 
     def __init__(
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
@@ -72,7 +71,7 @@ class Generator:
         self._beliefs = np.tile(self._start[0], (games, 1)), np.tile(self._start[1], (games, 1))
 
     def examples(self, leaves: Leaves) -> Examples:
-        """Solves a subgame of each root, two examples of each, and moves on."""
+        """Solves a subgame of each game, two examples of each, and moves on."""
         depths = self._depths.alone(self._roots)
         parts = [
             self._solve(np.flatnonzero(depths == depth), int(depth), leaves)
@@ -86,10 +85,9 @@ class Generator:
     def _solve(self, some: Int64s, depth: int, leaves: Leaves) -> Examples:
         """The same of some games, whose subgames have this depth."""
         tree, search = self.tree, self.search
-        beliefs = self._beliefs[0][some], self._beliefs[1][some]
-        first, which = distinct_states(self._roots[some], beliefs)
-        beliefs = beliefs[0][first], beliefs[1][first]
-        subgames = Subgames(tree, self._roots[some[first]], depth)
+        solved, which = self._distinct_roots(some)
+        beliefs = self._beliefs[0][solved], self._beliefs[1][solved]
+        subgames = Subgames(tree, self._roots[solved], depth)
         solver = begun(search, subgames, beliefs, leaves)
         numbers = np.full(len(some), self.round, np.int32)
         u = uniform(self.seed, self._games[some], numbers, Stream.STOP)
@@ -118,6 +116,15 @@ class Generator:
         player's hands, float64 [n, game's hands]."""
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
+
+    def _distinct_roots(self, some: Int64s) -> tuple[Int64s, Int64s]:
+        """Of which of some games the roots are solved, and of each game which of these is its own:
+        all at the opening share one."""
+        opening = self._roots[some] == self.tree.opening
+        repeated = opening & (np.cumsum(opening) > 1)
+        which = np.cumsum(~repeated) - 1
+        which[repeated] = which[opening][:1]
+        return some[~repeated], which
 
     def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> tuple[_After, Int32s]:
         """Where some games go on, of the subgames `which`, which is decided now, and the parts of
