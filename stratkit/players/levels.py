@@ -40,6 +40,16 @@ LEVELS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("preset=fast,barrage",),
         ("threshold=.1,quanta=8,search=mmd,rollouts=1024,depth=3,eta=30,barrage",),
     ),
+    "classic": (
+        _habits(0.28),
+        _habits(0.7),
+        _habits(1),
+        ("temperature=3,threshold=.05,classic-easy",),
+        ("temperature=8.5,threshold=.05,classic",),
+        ("temperature=4.7,threshold=.05,classic",),
+        ("temperature=2.4,threshold=.05,classic",),
+        ("preset=fast,classic",),
+    ),
 }
 ENOUGH = 3  # games until another level is suggested
 HIGH, LOW = 2 / 3, 1 / 3  # scores that suggest it

@@ -14,19 +14,21 @@ from stratkit.players.registry import LEVEL, parse_player
 
 
 @pytest.mark.parametrize("number", range(1, 9))
-def test_every_level_opens(number: int) -> None:
+@pytest.mark.parametrize("game", ["barrage", "classic"])
+def test_every_level_opens(game: str, number: int) -> None:
     spec = parse_player(f"level={number}")
     assert spec.kind is LEVEL and level_of(spec.spec) == number
-    one = open_player(spec, Game("barrage"), 1, 4)
+    one = open_player(spec, Game(game), 1, 4)
     assert one.name == one.spec == f"level={number}" and one.sha256 and one.step == -1
-    assert len(one.members) == (len(LEVELS["barrage"][number - 1]) if number < 5 else 0)
+    drawn = len(LEVELS[game][number - 1])
+    assert len(one.members) == (drawn if drawn > 1 else 0)
 
 
 def test_there_is_no_such_level() -> None:
     for text in ("level=9", "level=0", "level=", "level=two", "level=1,heuristic"):
         with pytest.raises(UsageError, match="levels are 1 to 8"):
             open_player(parse_player(text), Game("barrage"), 1, 4)
-    with pytest.raises(InputError, match="levels are for barrage, not for mini"):
+    with pytest.raises(InputError, match="levels are for barrage and classic, not for mini"):
         open_player(parse_player("name=me,level=2"), Game("mini"), 1, 4)
 
 
