@@ -38,6 +38,8 @@ def parse_search(text: str) -> SearchOptions:
         raise UsageError(error.what, where="--search", text=text) from None
     if options.mode != "safe":
         raise UsageError("self-play goes on by random iterations: mode=safe", text=text)
+    if options.opening is not None:
+        raise UsageError("opening= is for play: self-play searches all subgames alike", text=text)
     return options
 
 

@@ -9,7 +9,7 @@ it: so the next root's beliefs follow. That is *safe*: in expectation an equilib
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class PBSSearch:
     nodes    of a subgame, at most, if they say its depth
     warm     of how many iterations the network's policy stands at the begin (of `cfr` alone); 0 and
              None: it begins at uniform play, but with 0 self-play has examples of policies, too
+    opening  updates of the game's first subgame; None: as many as of others
     """
 
     kind: str = "cfr"
@@ -44,6 +45,13 @@ class PBSSearch:
     safe: bool = True
     nodes: int = 2048
     warm: int | None = None
+    opening: int | None = None
+
+    def at(self, root: int, tree: PublicTree) -> PBSSearch:
+        """How the subgame that begins at a node is searched."""
+        if self.opening is None or root != tree.opening:
+            return self
+        return replace(self, updates=self.opening)
 
     def weights(self) -> Float64s:
         """What the policies with k = 0 .. updates / 2 updates count in the average, [k]."""
@@ -238,7 +246,8 @@ def play_through(
     node, hands = tree.opening, tree.game.hands
     prior = tree.prior(node, 0)[None], tree.prior(node, 1)[None]
     ones = np.ones((1, hands))
-    stops = draw_stops(search, seed, np.arange(games), np.full(games, node, np.int32))
+    every, opening = np.arange(games), np.full(games, node, np.int32)
+    stops = draw_stops(search.at(node, tree), seed, every, opening)
     numbers = np.argsort(stops, kind="stable")  # equal ones together, which are solved once
     depths = Depths(tree, search)
     first = Subgames(tree, np.array([node], np.int32), depths.of(node)[0])
@@ -256,7 +265,8 @@ def play_through(
         while waiting:
             depth, roots = waiting.pop()
             subgames = Subgames(tree, roots.nodes, depth)
-            after = _play(subgames, roots, leaves, search, seed, sums, iterate)
+            how = search.at(int(roots.nodes[0]), tree)  # the opening is alone
+            after = _play(subgames, roots, leaves, how, seed, sums, iterate)
             waiting += [
                 (depth, after[rows]) for depth, rows in depths.together(after.nodes, after.beliefs)
             ]

@@ -532,6 +532,7 @@ class PolicyEvaluator(Evaluator[Vector]):
             "estimator": self.estimator if search.safe else AVERAGE,
             **({"nodes": search.nodes} if search.depth is None else {}),
             **({"warm": search.warm} if search.warm else {}),
+            **({"opening": search.opening} if search.opening else {}),
         }
         return self._judged(name, text, step, policy, error=error, search=how)
 

@@ -232,12 +232,12 @@ def test_a_policy_is_learned_and_begins_the_search(
     assert run(*words, cwd=tmp_path).status == 0
     lines = [json.loads(x) for x in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
     assert lines[-1]["policy_loss"] < lines[0]["policy_loss"] / 2
-    cold, warm = (f"search=cfr,iterations=2,depth=2,{key}run" for key in ("", "warm=8,"))
+    cold, warm = (f"search=cfr,iterations=2,depth=2,{key}run" for key in ("", "warm=8,opening=2,"))
     done = run("exploit", GAME, cold, warm, "--json", "--repeats", 16, cwd=tmp_path)
     assert done.status == 0, done.err
     found = {x["policy"]: x for x in json.loads(done.out)["policies"]}
     assert found[warm]["exploitability"] < 0.75 * found[cold]["exploitability"]
-    assert found[warm]["warm"] == 8 and "warm" not in found[cold]
+    assert (found[warm]["warm"], found[warm]["opening"]) == (8, 2) and "warm" not in found[cold]
 
     def refused(*words: object, status: int = 1) -> str:
         done = run(*words, cwd=tmp_path)
@@ -276,6 +276,7 @@ def test_bad_input_is_refused_in_one_line(
     assert said.startswith("selfplay: --search: ") and said.endswith(": 'cfr,depht=1'")
     assert "from 0 to 2000" in refused(*play, "--search", "cfr,depth=2001", status=2)
     assert "mode=safe" in refused(*play, "--search", "cfr,mode=average", status=2)
+    assert "opening= is for play" in refused(*play, "--search", "cfr,opening=8", status=2)
     assert "--slice is not for --search" in refused(
         *play, "--search", "cfr", "--slice", 3, status=2
     )

@@ -46,7 +46,8 @@ def test_the_page_of_search_has_the_keys_of_a_search_with_their_defaults() -> No
     defaults["depth"] = SearchOptions().plies
     assert {key for terms, _ in said for key in terms} == set(defaults) - {"search"}
     for terms, text in said:
-        for value in (defaults[key] for key in terms if key not in ("worlds", "states", "warm")):
+        unset = ("worlds", "states", "warm", "opening")
+        for value in (defaults[key] for key in terms if key not in unset):
             word = {None: "no bound", False: "off"}.get(value) if not value else str(value)
             word = f"{value:g}".replace("0.", ".") if isinstance(value, float) else word
             said_so = rf"\(default:? {word}\)|^\.B {word}\n\(the default\)"

@@ -172,6 +172,20 @@ def test_to_the_end_of_the_game_what_is_played_is_the_average() -> None:
     sums = play_through(pair.public, ExactLeaves(), PBSSearch(updates=32, depth=0), 5, 3, 2)
     assert sums[0] == pytest.approx(1.5 * sums[1])  # three games and two
     assert policy_of(pair, sums) == pytest.approx(solved(pair, "cfr", 32)[0], abs=1e-12)
+    longer = PBSSearch(updates=8, depth=0, opening=32)  # of the only subgame there is
+    sums = play_through(pair.public, ExactLeaves(), longer, 5, 3, 2)
+    assert policy_of(pair, sums) == pytest.approx(solved(pair, "cfr", 32)[0], abs=1e-12)
+
+
+def test_only_the_opening_has_its_own_number_of_updates() -> None:
+    pair = pair_of("liars_dice:1x3")
+    few, many, mixed = (
+        play_through(pair.public, ExactLeaves(4), PBSSearch(updates=n, opening=first), 4, 7, 1)[0]
+        for n, first in ((8, None), (24, None), (8, 24))
+    )
+    choices = slice(*pair.public.first[[0, 1]])
+    assert mixed[choices] == pytest.approx(many[choices]) != pytest.approx(few[choices])
+    assert abs(mixed - many).max() > 0.01
 
 
 def test_both_estimators_come_to_the_same() -> None:

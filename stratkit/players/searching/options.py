@@ -114,6 +114,12 @@ class SearchOptions:
         "T, updates of one player each, of a subgame of public belief states, or of both of a turn",
         needs=f"{PBS}|rm",
     )
+    opening: int | None = option(
+        None,
+        whole(2, 1_000_000, even=True),
+        "iterations of the game's first subgame (default: as many as of the others)",
+        needs=PBS,
+    )
     mode: str = option(
         "safe",
         one_of("safe", "average"),

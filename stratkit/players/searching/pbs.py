@@ -143,7 +143,7 @@ class PBSPlayer(Player):
 
     def _report(self, solved: Solved, infoset: int, actions: Int64s, chosen: Float64s) -> str:
         """The result at an information set, in words."""
-        tree, search = self.tree, self.search
+        tree, search = self.tree, self.search.at(int(solved.subgames.roots[0]), self.tree)
         node, side = int(tree.set_nodes[infoset]), int(tree.set_players[infoset])
         hand = tree.number[side][tree.hand[node, side] + infoset - tree.infoset[node]]
         how = f"iteration {solved.stop} of {search.updates // 2}" if search.safe else "the average"
@@ -186,8 +186,9 @@ class PBSPlayer(Player):
             beliefs = tree.prior(root, 0)[None], tree.prior(root, 1)[None]
         nodes = np.array([root], np.int32)
         subgames = Subgames(tree, nodes, self._depths.of(root)[0])
-        stops = draw_stops(self.search, self.seed, np.array([seat]), nodes)
-        solution = solve(subgames, beliefs, self.leaves, self.search, stops)
+        search = self.search.at(root, tree)
+        stops = draw_stops(search, self.seed, np.array([seat]), nodes)
+        solution = solve(subgames, beliefs, self.leaves, search, stops)
         after = [solution.beliefs(player, beliefs[player]) for player in (0, 1)]
         shared = self._cut.get(root)
         if shared is None:  # not the one just solved: `ExactLeaves` keeps solvers as long as that
@@ -216,7 +217,8 @@ def search_of(options: SearchOptions) -> PBSSearch:
     assert options.search is not None
     safe = options.mode == "safe"
     found = PBSSearch(options.search, options.iterations, options.depth, safe)
-    return replace(found, warm=options.warm, nodes=options.states or found.nodes)
+    nodes = options.states or found.nodes
+    return replace(found, warm=options.warm, nodes=nodes, opening=options.opening)
 
 
 def open_exact(game: Game, options: SearchOptions, seed: int) -> PBSPlayer:
