@@ -190,6 +190,8 @@ def _message_and_status(error: BaseException) -> tuple[str, int]:
             return f"out of memory {error}".rstrip(), 1
         case ModuleNotFoundError() if error.name == "torch":
             return f"this needs torch, which is missing: {INSTALL_TORCH}", 1
+        case ModuleNotFoundError() if error.name == "onnxruntime":
+            return str(error), 1
         case ModuleNotFoundError() if error.name:
             remedy = "run 'make dev' in a checkout; 'stratkit doctor' tells what else is missing"
             return f"{error.name} is missing: {remedy}", 1

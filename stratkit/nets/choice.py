@@ -37,7 +37,7 @@ def network_with(
     net: str, game: Game, weights: Mapping[str, Float32s], a_module: bool = False
 ) -> Network | EngineMLP | OnnxNetwork:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
-    `InputError`: the weights are another network's, or nothing is installed that computes it."""
+    `InputError`: the weights are another network's. `ModuleNotFoundError`: nothing computes it."""
     asked = "torch" if a_module and has_torch() else asked_backend()
     if asked != "torch" and engine_computes(net, game):
         return EngineMLP(net, game, weights)
@@ -45,7 +45,8 @@ def network_with(
         return OnnxNetwork(net, game, weights)
     if computes(net, game.shape) and not has_torch():
         missing = " ".join(name for name in PLAYING if not is_there(name))
-        raise InputError(f"networks need ONNX Runtime or torch: pip install {missing}")
+        what = f"networks need ONNX Runtime or torch: pip install {missing}"
+        raise ModuleNotFoundError(what, name=PLAYING[-1])
     from stratkit.nets.builder import build
     from stratkit.nets.network import load_weights
     from stratkit.nets.threads import one_thread

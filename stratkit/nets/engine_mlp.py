@@ -100,7 +100,7 @@ class EngineMLP:
 
     def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> list[Float32s]:
         """`Backend.values`."""
-        return [self._critic.evaluate(packed)[:, 0]]
+        return [np.ascontiguousarray(self._critic.evaluate(packed)[:, 0])]
 
     def moves(self, packed: Bytes, legal: Bytes, moves: Moves) -> list[Float32s]:
         """`Backend.moves`. `InputError`: there are none, as `tells_moves` says."""
