@@ -106,7 +106,7 @@ def test_setups_whose_flag_is_in_front_are_worth_less(module: Any, tmp_path: pat
 @pytest.mark.parametrize(
     ("words", "status", "wrong"),
     [
-        (("no-such", "--game", "nano"), 1, "deploy-gen: no built-in player"),
+        (("no-such", "--game", "nano"), 1, "deploy-gen: no such file and no such source"),
         (("random", "--game", "kuhn"), 1, "deploy-gen: 'kuhn' is no variant of Stratego"),
         (("random", "--games", "0"), 2, "--games: not a whole number of at least 2: '0'"),
         (("random", "--games", "-3"), 2, "--games: not a whole number of at least 2: '-3'"),

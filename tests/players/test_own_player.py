@@ -250,7 +250,7 @@ def test_a_policy_is_judged_and_plays(folder: pathlib.Path) -> None:
         ("Counting", 1, "it gave two answers: its policy is no function of the information state"),
         ("Ordered", 1, "Ordered: asked twice about what sees "),
         ("Wrong", 1, "Wrong: policy: ValueError: a policy is from 0 to 1, and 0 where illegal"),
-        ("Typed", 1, "not a policy that can be evaluated: 'py:faulty_players:Typed'"),
+        ("Typed", 1, "not a policy that can be evaluated; --learn STEPS"),
     ],
 )
 def test_one_line_says_what_is_no_policy(
