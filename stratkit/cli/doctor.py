@@ -136,16 +136,18 @@ def _backends(sound: bool) -> Diagnosis:
     from stratkit.nets.choice import ASKED, asked_backend, has_torch
     from stratkit.nets.onnx_network import PLAYING, is_installed, is_there
 
-    there = [f"onnxruntime {_version('onnxruntime')}, for fromto"] if is_installed() else []
+    there = ["the engine, for mlp"]
+    if is_installed():
+        there.append(f"onnxruntime {_version('onnxruntime')}, for fromto")
     if has_torch() and sound:
-        there.append("torch, for all others" if there else "torch, for all networks")
+        there.append("torch, for all others")
     missing = [name for name in PLAYING if not is_there(name)]
     remedy = f"pip install {' '.join(missing)}: fromto plays faster, and without torch"
     try:
         asked = asked_backend()
     except InputError as error:
         return Diagnosis("backends", str(error), f"unset {ASKED}", broken=True)
-    state = "; ".join(there) or "none: networks do not play"
+    state = "; ".join(there)
     state += f"; {ASKED} asks for {asked}" if asked else ""
     return Diagnosis("backends", state, remedy if missing else None)
 

@@ -43,7 +43,7 @@ def network_with(
         return EngineMLP(net, game, weights)
     if asked != "torch" and computes(net, game.shape) and is_installed():
         return OnnxNetwork(net, game, weights)
-    if computes(net, game.shape) and not has_torch():
+    if asked != "torch" and computes(net, game.shape) and not has_torch():
         missing = " ".join(name for name in PLAYING if not is_there(name))
         what = f"networks need ONNX Runtime or torch: pip install {missing}"
         raise ModuleNotFoundError(what, name=PLAYING[-1])

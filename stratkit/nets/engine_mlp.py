@@ -123,4 +123,7 @@ def weight_shapes(net: str, game: Game) -> dict[str, tuple[int, ...]]:
 
 
 def _layer(weights: Weights, name: str) -> tuple[Float32s, Float32s]:
-    return weights[f"{name}.weight"], weights[f"{name}.bias"]
+    weight, bias = (
+        np.ascontiguousarray(weights[f"{name}.{kind}"], np.float32) for kind in ("weight", "bias")
+    )
+    return weight, bias

@@ -117,7 +117,7 @@ def _open_policy(
         caution="; ".join(filter(None, cautions)) or None,
         reproducible=searching.time is None,
         belief=belief,
-        backend="onnx" if evaluator.backend.name == "onnx" else None,
+        backend=None if evaluator.backend.name == "torch" else evaluator.backend.name,
     )
 
 

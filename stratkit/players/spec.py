@@ -111,7 +111,7 @@ class Contestant(Generic[T]):
     reproducible  equal seeds give equal games, but for what programs and people do
     belief        SHA-256 of the file of the belief network by which it searches
     bound         the repetition rules bind it
-    backend       `onnx` where ONNX Runtime computes its network
+    backend       what computes its network, if torch does not: `onnx` or `engine`
     members       names of a mixture's members
     setup         uint8 [zone], with which it begins, if it was told one
     """

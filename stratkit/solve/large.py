@@ -177,7 +177,8 @@ class LargeDice(LargeGame[Float64s]):
 
     def open_solver(self, name: str) -> DiceCFR:
         if name not in EXPONENTS:
-            return super().open_solver(name)
+            what = f"too large for this solver, and not for {', '.join(EXPONENTS)}"
+            raise InputError(f"{self.game.name} is {what}", text=name)
         needed = 6 * 8 * self._sets.choices  # regrets, sums, policy, and whose its choices are
         if needed > self._most_bytes:
             what = f"{name} takes {needed / (1 << 30):.1f} GiB (--memory)"

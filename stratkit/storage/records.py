@@ -49,8 +49,8 @@ class RecordPlayer:
     reproducible  equal seeds give equal moves; only the contrary is written
     belief        SHA-256 of the belief network of its search; written if there is one
     bound         the repetition rules bind it; only the contrary is written
-    backend       `onnx`: ONNX Runtime computed its network when the match began; else not written.
-                  A match may go on by another backend
+    backend       what computed its network when the match began: `onnx`, `engine`; or not written
+                  for torch. A match may go on by another
     """
 
     name: Text

@@ -106,6 +106,7 @@ def test_help_without_a_page_or_a_program_to_show_it(tmp_path: pathlib.Path) -> 
 
 # --- doctor ---------------------------------------------------------------------------------------
 
+ENGINE = "the engine, for mlp"
 ONNX = f"onnxruntime {importlib.metadata.version('onnxruntime')}, for fromto"
 HIDING = """import sys
 class Hide:
@@ -154,7 +155,7 @@ def test_doctor_finds_all_well(tmp_path: pathlib.Path) -> None:
         game = name.split("-")[0]
         assert f"{name}: {game}, step " in found["players"]
     assert re.match(r"[\d.]+\S*, \d+ MB, \d+ threads\n", found["torch"])
-    assert found["backends"] == f"{ONNX}; torch, for all others\n"
+    assert found["backends"] == f"{ENGINE}; {ONNX}; torch, for all others\n"
     assert found["commands"] == (
         f"match is another program: {tmp_path}/match\n-> stratkit match starts ours\n"
         f"{len(TOOLS) - 1} on the PATH\n"
@@ -165,7 +166,7 @@ def test_doctor_without_what_plays_without_torch(tmp_path: pathlib.Path) -> None
     (tmp_path / "sitecustomize.py").write_text(HIDING.format(name="onnxruntime"))
     status, found = examined(tmp_path)
     assert status == 0 and found["backends"].startswith(
-        "torch, for all networks\n-> pip install onnxruntime: "
+        f"{ENGINE}; torch, for all others\n-> pip install onnxruntime: "
     )
 
 
@@ -178,7 +179,7 @@ def test_doctor_without_torch_and_without_the_commands(tmp_path: pathlib.Path) -
     status, found = examined(tmp_path, path=str(tmp_path))
     assert status == 0 and "GPU" not in found
     assert found["torch"].startswith("missing: nothing learns\n-> pip ")
-    assert found["backends"] == f"{ONNX}\n"
+    assert found["backends"] == f"{ENGINE}; {ONNX}\n"
     assert found["commands"].startswith(f"not on the PATH: {' '.join(TOOLS)}\n-> ")
     assert "sound" in found["players"]
 
@@ -188,7 +189,7 @@ def test_doctor_finds_what_is_broken(tmp_path: pathlib.Path) -> None:
     (tmp_path / "torch/__init__.py").write_text("raise OSError('libcudart.so: cannot open')\n")
     status, found = examined(tmp_path)
     assert status == 3
-    assert found["backends"] == f"{ONNX}\n"
+    assert found["backends"] == f"{ENGINE}; {ONNX}\n"
     assert found["torch"].startswith("OSError: libcudart.so: cannot open\n-> ")
     (tmp_path / "sitecustomize.py").write_text(HIDING.format(name="_cffi_backend"))
     status, found = examined(tmp_path)

@@ -174,3 +174,5 @@ def test_the_scan_by_doubling_is_the_scan(steps: int, seed: int) -> None:
     x = scan(a, b, last)
     torch.testing.assert_close(scan_by_doubling(a, b, last), x, rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(x[:-1], a + b * x[1:])
+    every_other = a[:, ::2], b[:, :1].expand_as(a[:, ::2])  # neither lies in one piece
+    torch.testing.assert_close(scan(*every_other, last), scan_by_doubling(*every_other, last))

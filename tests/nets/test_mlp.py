@@ -68,6 +68,9 @@ def test_the_engine_computes_it(net: str) -> None:
         assert np.abs(one - other).max() < 1e-6
     assert np.array_equal(evaluator.policy(packed[33:36], legal[33:36]), found[0][33:36])
     assert np.array_equal(evaluator.values(packed[33:36]), found[1][33:36])
+    wider = {name: w.astype(np.float64, order="F") for name, w in weights.items()}
+    other_layout = Evaluator(net, EngineMLP(net, game, wider), 64)
+    assert np.array_equal(other_layout.policy(packed, legal), found[0])
     again = pickle.loads(pickle.dumps(evaluator))
     assert np.array_equal(again.policy(packed, legal), found[0])
     again.place("cpu", torch.bfloat16)

@@ -17,7 +17,7 @@ from stratkit.nets.onnx_network import OnnxNetwork
 from stratkit.players.factory import open_player
 from stratkit.players.registry import parse_player
 from stratkit.players.spec import Contestant
-from stratkit.storage.checkpoints import load_checkpoint, save_checkpoint
+from stratkit.storage.checkpoints import load_checkpoint, save_checkpoint, save_policy
 
 
 def opened(
@@ -66,10 +66,20 @@ def test_an_exported_network_plays_as_torch_in_10000_positions(
     np.testing.assert_allclose(one[some], other[some], rtol=1e-5, atol=1e-5)
 
 
-def test_the_record_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     for text in ("barrage-easy", "search=mmd,rollouts=8,barrage-easy"):
         assert opened(text, "", monkeypatch).backend == "onnx"
         assert opened(text, "torch", monkeypatch).backend is None
+    weights = build("mlp:8", Game("kuhn"), 1).state_dict()
+    metadata = {"game": "kuhn", "rules": Game("kuhn").rules, "net": "mlp:8", "step": 1}
+    file = tmp_path / "policy.safetensors"
+    save_policy(
+        file,
+        {name: tensor.numpy() for name, tensor in weights.items()},
+        {**metadata, "episodes": 1, "batch": 1, "networks": ["online"]},
+    )
+    for asked, named in (("", "engine"), ("torch", None)):
+        assert opened(str(file), asked, monkeypatch, "kuhn").backend == named
 
 
 def test_who_asks_for_onnx_hears_of_a_network_that_torch_computes(
