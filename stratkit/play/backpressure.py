@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import NoReturn
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
@@ -30,12 +29,14 @@ class BackPressure:
     """Holds self-play back.
 
     given       how many episodes it may be ahead of the learner; None: so many `periods` of the
-                learner, which may change when it is started again
+                learner, which may change when it is started again, or more for many writers
     writers     how many know of each other, and share that equally
     origin      of the stream that is written here, by which the learner tells writers apart
     begun       episodes that self-play has begun
     delivered   episodes that have come to the learner
     """
+
+    _each = ", for each"  # of several writers a period, as the message of `check` has it
 
     def __init__(
         self,
@@ -55,7 +56,18 @@ class BackPressure:
     @property
     def max_ahead(self) -> int:
         """The most episodes that may be in flight."""
-        return self.given or self.periods * self.follower.period
+        return self.given or max(self.periods * self.follower.period, self.enough)
+
+    @property
+    def least(self) -> int:
+        """What `max_ahead` must be at least: then the learner could come to its next publication
+        by the episodes of one writer alone."""
+        return self.writers * self.follower.period
+
+    @property
+    def enough(self) -> int:
+        """What it must be, unless it was given, to keep all writers busy."""
+        return self.least
 
     @property
     def in_flight(self) -> int:
@@ -91,13 +103,12 @@ class BackPressure:
         return self.share - self.in_flight
 
     def check(self) -> None:
-        """`UsageError`: the learner could never come to its next publication, if it had to by the
-        episodes of this writer alone."""
-        if self.share < self.follower.period:
-            self._refuse(f", for each of {self.writers} writers" if self.writers > 1 else "")
-
-    def _refuse(self, more: str = "") -> NoReturn:
-        interval = f"{self.follower.period} episodes from one publication to the next{more}"
+        """`UsageError`: what was given is less than the `least`."""
+        if self.max_ahead >= self.least:
+            return
+        interval = f"{self.follower.period} episodes from one publication to the next"
+        if self.writers > 1:
+            interval += f"{self._each} of {self.writers} writers ({self.least} at least)"
         raise UsageError(f"--max-ahead is less than the {interval}", text=self.max_ahead)
 
     def room(self) -> int:
@@ -125,6 +136,8 @@ class FolderBackPressure(BackPressure, Placement):
     episodes begun here, those that are in files.
     """
 
+    _each = ", and one for each"
+
     def __init__(
         self,
         follower: Follower,
@@ -140,11 +153,18 @@ class FolderBackPressure(BackPressure, Placement):
         self._fresh = -math.inf  # until when the last look at the folder will do
         self._unread = [0]  # episodes for each rank
 
-    def check(self) -> None:
-        if self.max_ahead < self.follower.period:
-            self._refuse()
-        if self.share < 1:
-            self._refuse(f", and one for each of {self.writers} writers")
+    @property
+    def least(self) -> int:
+        """A period, and where there are several writers, a `share` of one episode for each."""
+        period, writers = self.follower.period, self.writers
+        if writers == 1:
+            return period
+        return min(2 * period + writers, max(period + writers, 2 * writers - 1))
+
+    @property
+    def enough(self) -> int:
+        """Several writers share a period, while another one waits in the folder."""
+        return max(self.least, min(2, self.writers) * self.follower.period)
 
     @property
     def ranks(self) -> int:

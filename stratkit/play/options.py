@@ -16,6 +16,7 @@ from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
 RANDOM = "random"
 RULES = HEURISTIC.words  # with it, the policies that are no networks
 ITSELF = "itself"  # among the opponents: the policy
+MOST = 2**62  # games, and the number of the first one; numbers are below 2^63
 
 
 def _part(text: str) -> tuple[int, int]:
@@ -37,7 +38,7 @@ class SelfplayOptions:
     """
 
     game: str = usage("--game G", "The game to play.", default=REQUIRED)
-    games: int | None = usage("-n GAMES", "How many games.", whole(0, 2**62))
+    games: int | None = usage("-n GAMES", "How many games.", whole(0, MOST))
     follow: bool = usage(
         "--follow", "Play on as the learner publishes new weights in RUN (--policy)."
     )
@@ -78,7 +79,7 @@ class SelfplayOptions:
     )
     open: int | None
     seed: int
-    first_game: int = usage("--first-game K", "Number of the first game.", whole(0, 2**62), 0)
+    first_game: int = usage("--first-game K", "Number of the first game.", whole(0, MOST), 0)
     part: tuple[int, int] | None = usage(
         "--part",
         "Play part I of N of the games, for N processes; with --follow also of what may be ahead.",
@@ -141,9 +142,11 @@ class SelfplayOptions:
     @property
     def range(self) -> tuple[int, int | None]:
         """The first game, and how many; None: without end."""
-        if self.part is None or self.games is None:
+        if self.part is None:
             return self.first_game, self.games
         part, parts = self.part
+        if self.games is None:
+            return self.first_game + (part - 1) * (MOST // parts), None
         first = self.games * (part - 1) // parts  # parts are runs of neighbours
         return self.first_game + first, self.games * part // parts - first
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import os
 import pathlib
 import shutil
@@ -19,6 +20,7 @@ from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.nets import build
 from stratkit.play.follower import Follower
+from stratkit.play.options import SelfplayOptions
 from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import Episode, EpisodeReader
 
@@ -59,6 +61,22 @@ def test_parts_are_the_whole() -> None:
         assert np.array_equal(a.actions, b.actions)
     later = run("selfplay", "--game", "mini", "-n", 5, "--seed", 4, "--first-game", 26).data
     assert np.array_equal(read(later)[1][-1].actions, whole[-1].actions)
+
+
+def test_parts_without_end_share_no_game() -> None:
+    """Nor a number, nor the origin by which a learner tells writers apart."""
+    given = {"game": "kuhn", "policy": "run", "follow": True, "seed": 1, "open": None}
+    most = 10**9
+    for first, parts in ((7, [(1, 2), (2, 2)]), (2**62, [(1, most), (2, most), (most, most)])):
+        begun = [
+            SelfplayOptions(**given, device="cpu", first_game=first, part=part).range
+            for part in parts
+        ]
+        firsts = [number for number, _ in begun]
+        assert firsts[0] == first and {count for _, count in begun} == {None}
+        assert all(b - a >= 2**32 for a, b in itertools.pairwise([*firsts, 2**63]))
+    whole = SelfplayOptions(**given, device="cpu", first_game=7, games=9, part=(2, 2))
+    assert whole.range == (11, 5)
 
 
 def test_given_setups_begin_the_games(tmp_path: pathlib.Path) -> None:

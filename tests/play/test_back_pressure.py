@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import itertools
 import json
 import pathlib
 import random
@@ -31,6 +32,7 @@ from stratkit.play.follower import Follower
 from stratkit.play.options import SelfplayOptions
 from stratkit.play.seating import Seating, Seatings
 from stratkit.players.registry import parse_player
+from stratkit.storage.episodes import EpisodeReader
 from stratkit.storage.shards import episodes_in, list_shards, rank_of, shard_name
 
 
@@ -151,6 +153,39 @@ def test_a_bound_that_leaves_a_writer_nothing(tmp_path: pathlib.Path) -> None:
     assert few.share == 16 and few.shard_size(1024) == 8
 
 
+@pytest.mark.parametrize(
+    ("periods", "writers", "pipes", "folder"),
+    [(1, 1, 8, 8), (1, 2, 16, 16), (1, 5, 40, 16), (1, 12, 96, 23), (8, 2, 64, 64), (8, 9, 72, 64)],
+)
+def test_what_is_not_given_is_enough_for_every_writer(
+    tmp_path: pathlib.Path, periods: int, writers: int, pipes: int, folder: int
+) -> None:
+    """A learner comes to its next publication by each of several pipes alone. What was given and
+    is less is refused, with the least that would do."""
+    words = {"slots": 0, "periods": periods, "writers": writers}
+    to = {"folder": str(tmp_path)}
+    for kind, more, wanted in ((BackPressure, {}, pipes), (FolderBackPressure, to, folder)):
+        follower = known(period=8)
+        default = kind(follower, None, **words, **more)
+        default.check()
+        assert default.max_ahead == wanted and default.share >= 1
+        least = default.least
+        kind(follower, least, **words, **more).check()
+        with pytest.raises(UsageError, match=f"{least} at least" if writers > 1 else "the 8 epis"):
+            kind(follower, least - 1, **words, **more).check()
+        follower.period = 1
+        default.check()
+
+
+def test_the_least_is_what_leaves_every_writer_a_game(tmp_path: pathlib.Path) -> None:
+    for period, writers in itertools.product(range(1, 12), range(2, 30)):
+        follower, folder = known(period=period), str(tmp_path)
+        least = FolderBackPressure(follower, None, 0, folder, writers=writers).least
+        for ahead in range(max(1, least - 2), least + 3):
+            one = FolderBackPressure(follower, ahead, 0, folder, writers=writers)
+            assert (ahead >= least) == (ahead >= period and one.share >= 1)
+
+
 def test_how_far_ahead_follows_a_learner_that_is_started_again(tmp_path: pathlib.Path) -> None:
     """Unless it was given; each rank may need as much as that which needs most."""
     follower = Follower(str(tmp_path), Game("nano"))
@@ -186,6 +221,23 @@ def test_small_games_are_played_by_the_newest_policy(tmp_path: pathlib.Path) -> 
         assert actor.follower is not None and actor.follower.refresh()
         pressure = actor._back_pressure(actor.follower)
         assert (pressure.max_ahead, actor.slots) == wanted
+
+
+def test_parts_follow_through_a_pipe_each(tmp_path: pathlib.Path) -> None:
+    """In a small game, with one seed, and without -n or --max-ahead: a period each."""
+    publish(tmp_path, "kuhn")  # with a batch of 4
+    follow = ("--game", "kuhn", "--seed", 1, "--policy", tmp_path, "--follow", "-q")
+    numbers, origins = list[int](), list[str]()
+    for part in ("1/2", "2/2"):
+        line = forked_line("selfplay", *follow, "--part", part)
+        with subprocess.Popen(line, stdout=subprocess.PIPE) as writer:
+            assert writer.stdout
+            reader = EpisodeReader(writer.stdout, part)
+            numbers += [episode.number for episode in itertools.islice(reader, 4)]
+            origins.append(reader.header.origin)
+            writer.kill()
+    assert numbers == [0, 1, 2, 3, *range(2**61, 2**61 + 4)]
+    assert origins == ["1:0", f"1:{2**61}"]
 
 
 def test_who_waits_goes_on_when_the_learner_has_published(tmp_path: pathlib.Path) -> None:
