@@ -345,6 +345,13 @@ def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
     play = ("match", "human", "heuristic", "-n", 2, "--game", "mini", "--seed", 5, "-f")
     done = run(*play, "-o", games, "--from-game", whole[7], stdin=b"moves\nresign\nsave\n")
     assert done.status == 0, done.err
+    before = games.read_bytes()
+    (tmp_path / "q.setups").write_text("\n".join(map(SETUP.__add__, (" a", " b"))))
+    setups = ("--setups", tmp_path / "q.setups")
+    for words in (("--from-game", whole[7]), ("--from-game", f"{games}:1:1"), ("--resume",)):
+        told = run(*play[: -1 if "--resume" in words else None], "-o", games, *words, *setups)
+        what = "--setups does not go with games that begin as --from-game says"
+        assert told.status == 2 and what in told.error_line and games.read_bytes() == before
     done = run("match", "--resume", "-o", games, stdin=b"resign\n")  # the record says from where
     assert done.status == 0 and "blue to move, ply 7" in done.out, done.err
     header, one, other = map(json.loads, games.read_text().splitlines())
