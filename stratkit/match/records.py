@@ -44,10 +44,7 @@ def record_header(
         rules=game.rules,
         seed=options.seed,
         games=schedule.games,
-        players=tuple(
-            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief, e.bound, e.backend)
-            for e in contestants
-        ),
+        players=tuple(map(_record_player, contestants)),
         setups={"file": options.setups, "sha256": setups_sha256}
         if options.setups and setups_sha256
         else None,
@@ -58,6 +55,13 @@ def record_header(
         seats=options.seats if many else None,
         powers=kit_of(game).seats if many else None,
         start=str(fenfs_of(start, extended=True)) if start else None,
+    )
+
+
+def _record_player(one: AnyContestant) -> RecordPlayer:
+    spec = one.spec if one.told is None else f"setup={one.told},{one.spec}"
+    return RecordPlayer(
+        one.name, spec, one.sha256, one.reproducible, one.belief, one.bound, one.backend
     )
 
 

@@ -405,7 +405,13 @@ def test_a_level_is_chosen_before_each_game(tmp_path: pathlib.Path) -> None:
     two, four = "level=2", "level=4"
     assert [line["drawn"] for line in lines] == [[None, two], [two, None], [None, two],
                                                  [four, None]]  # fmt: skip
-    done = run("match", "random", *play[2:5], "-n", 2, "-o", tmp_path / "no.jsonl")
     what = "match: the level of this player is chosen by a person, and no player is one"
-    assert (done.status, done.error_line) == (2, f"{what}: 'level=any'")
-    assert not (tmp_path / "no.jsonl").exists()
+    told = f"setup={tmp_path / 'own.setups'},level="
+    (tmp_path / "own.setups").write_text(run("deploy-gen", "--game", "barrage", "-n", 1).out)
+    for other in ("level=any", f"{told}any"):
+        done = run("match", "random", other, *play[3:5], "-n", 2, "-o", tmp_path / "no.jsonl")
+        assert (done.status, done.error_line) == (2, f"{what}: 'level=any'")
+        assert not (tmp_path / "no.jsonl").exists()
+    done = run("match", "human", f"{told}2", *play[3:-1], games, "-f", stdin=3 * b"\nresign\n")
+    assert done.out.count("you have 0 of 3 against level=2: try level=1\n") == 1, done.err
+    assert json.loads(games.read_text().splitlines()[0])["players"][1]["spec"] == f"{told}2"
