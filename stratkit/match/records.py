@@ -15,6 +15,7 @@ from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.notation.actions import moves_of
 from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.setups import setup_text
 from stratkit.play.finished import GameNote
 from stratkit.storage.columns import Episode
 from stratkit.storage.records import (
@@ -60,9 +61,9 @@ def record_header(
 
 def _record_player(one: AnyContestant) -> RecordPlayer:
     spec = one.spec if one.told is None else f"setup={one.told},{one.spec}"
-    return RecordPlayer(
-        one.name, spec, one.sha256, one.reproducible, one.belief, one.bound, one.backend
-    )
+    setup = None if one.setup is None else setup_text(one.setup)
+    more = one.reproducible, one.belief, one.bound, one.backend, setup
+    return RecordPlayer(one.name, spec, one.sha256, *more)
 
 
 def game_record(
