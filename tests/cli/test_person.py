@@ -363,7 +363,11 @@ def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
     assert shown.splitlines()[0] == whole[7] and shown.splitlines()[1].split()[1:3] == ["r", "8"]
     assert run("fenfs", "convert", "--to", "games", games).out == games.read_text()
     assert run("rate", games, "--check", "--prior", 1).out.startswith("2 games of mini")
-    for form, what in (("gsn", "which no gsn tells"), ("csv", "the CSV of games begins with")):
+    for form, what in (
+        ("gsn", "which no gsn tells"),
+        ("csv", "the CSV of games begins with"),
+        ("setups", "it began at a position, and not with setups"),
+    ):
         done = run("fenfs", "convert", "--to", form, "-o", tmp_path / form, games)
         assert done.status == 3 and what in done.err
     eps = tmp_path / "g.eps"
