@@ -302,6 +302,12 @@ def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
     ):
         done = run(*play, "-f", "--from-game", text)
         assert done.status == status and what in done.err
+    fenfs = run("fenfs", "convert", "--to", "fenfs", SAMPLES / "games.jsonl").out.splitlines()[0]
+    kuhn = ("match", "human", "random", "-n", 2, "--game", "kuhn", "-f", "-o", games, "--from-game")
+    for text in (fenfs, f"{source}:1:1"):
+        done = run(*kuhn, text)
+        what = "--from-game is for games with setups, not for kuhn"
+        assert done.status == 2 and what in done.error_line
     done = run("match", "random", "heuristic", *play[3:], "-f", "--from-game", f"{source}:1:1")
     assert done.status == 2 and "--from-game is for human, and no player is one" in done.err
 
