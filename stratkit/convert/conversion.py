@@ -173,6 +173,8 @@ def _write_fenfs(out: Conversion, game: PlayedGame, options: ConvertOptions) -> 
 def _write_setups(out: Conversion, game: PlayedGame, options: ConvertOptions) -> None:
     from stratkit.notation.setups import setup_text
 
+    if game.log.start:
+        raise InputError("it began at a position, and not with setups")
     both = game.log.setups or ()
     setups = [both[side] for side in options.selection.sides(game.log)] if both else []
     if any(len(setup) > game.log.variant.zone for setup in setups):

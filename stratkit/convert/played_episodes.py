@@ -93,8 +93,8 @@ def _number(match: RecordHeader, number: int) -> int:
     setups = match.setups and dict(sorted(match.setups.items()))
     rules = sorted(match.rules.items())
     key = match.game, rules, match.seed, match.games, match.players, setups
-    identity = f"{key!r} {number}"  # for good: episodes that were written have these numbers
-    identity += "" if match.start is None else f" {match.start}"
+    # For good: episodes that were written have these numbers.
+    identity = f"{key!r} {number}{match.begins}"
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) >> 1
 

@@ -37,10 +37,12 @@ def go_on_command(file: str, number: int, game: str) -> str:
 
 def lead_of(text: str, game: Game, seed: int = 0) -> Lead | PhaseLead:
     """What leads to the ply that `text` names, or to the FENfS that it is; `seed` deals the pieces
-    that this hides. `UsageError`: it is neither that nor FILE:GAME:PLY. `InputError`: there is no
-    such ply."""
+    that this hides. `UsageError`: it is neither that nor FILE:GAME:PLY, or the game has none.
+    `InputError`: there is no such ply."""
     orders = kit_of(game).notation is Notation.ORDERS
-    if kit_of(game).notation is Notation.LOG and re.fullmatch(r"\S+ [rb] [0-9]+( \S+)?", text):
+    if not orders and kit_of(game).notation is not Notation.LOG:
+        raise UsageError(f"--from-game is for games with setups, not for {game.name}")
+    if not orders and re.fullmatch(r"\S+ [rb] [0-9]+( \S+)?", text):
         return Lead(game, start=_dealt(parse_fenfs(text), game, seed))
     ply = r"\d{1,9}|[SFWsfw]\d{1,4}[MRAmra]" if orders else r"\d{1,9}"
     found = re.fullmatch(rf"(.+):([1-9]\d{{0,8}}):({ply})", text, re.A)
@@ -51,8 +53,6 @@ def lead_of(text: str, game: Game, seed: int = 0) -> Lead | PhaseLead:
     if orders:
         with error_context(found[1], f"game {found[2]}"):
             return PhaseLead.of(game, found[1], int(found[2]), found[3].upper())
-    if kit_of(game).notation is not Notation.LOG:
-        raise UsageError(f"--from-game is for games with setups, not for {game.name}")
     file, number, plies = found[1], int(found[2]), int(found[3])
     with error_context(file, f"game {number}"):
         item = _item(file, number)

@@ -67,8 +67,7 @@ def _with_setup(contestant: AnyContestant, spec: PlayerSpec, game: Game) -> AnyC
         what = f"setups are for boards with setups, and {game.name} has none"
         raise InputError(what, text=spec.text)
     setup = None if spec.kind is HUMAN else read_setup(spec.setup, game)
-    told = f"setup={spec.setup},{contestant.spec}"
-    return replace(contestant, spec=told, setup=setup)
+    return replace(contestant, told=spec.setup, setup=setup)
 
 
 def _two_people(

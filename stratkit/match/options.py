@@ -248,6 +248,8 @@ class MatchOptions:
         needed = {"--game": self.game, "-n GAMES": self.games, "-o GAMES.jsonl": self.output}
         if missing := [option for option, value in needed.items() if value in (None, 0)]:
             raise UsageError(f"missing {', '.join(missing)}")
+        if self.setups is not None and (self.from_game or self.start) is not None:
+            raise UsageError("--setups does not go with games that begin as --from-game says")
         self._check_files()
         test, _ = self.test, self.limits  # which are read here
         if test and len(self.players) != 2:

@@ -15,6 +15,7 @@ from stratkit.match.options import MatchOptions
 from stratkit.match.schedule import Schedule
 from stratkit.notation.actions import moves_of
 from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.setups import setup_text
 from stratkit.play.finished import GameNote
 from stratkit.storage.columns import Episode
 from stratkit.storage.records import (
@@ -44,10 +45,7 @@ def record_header(
         rules=game.rules,
         seed=options.seed,
         games=schedule.games,
-        players=tuple(
-            RecordPlayer(e.name, e.spec, e.sha256, e.reproducible, e.belief, e.bound, e.backend)
-            for e in contestants
-        ),
+        players=tuple(map(_record_player, contestants)),
         setups={"file": options.setups, "sha256": setups_sha256}
         if options.setups and setups_sha256
         else None,
@@ -59,6 +57,13 @@ def record_header(
         powers=kit_of(game).seats if many else None,
         start=str(fenfs_of(start, extended=True)) if start else None,
     )
+
+
+def _record_player(one: AnyContestant) -> RecordPlayer:
+    spec = one.spec if one.told is None else f"setup={one.told},{one.spec}"
+    setup = None if one.setup is None else setup_text(one.setup)
+    more = one.reproducible, one.belief, one.bound, one.backend, setup
+    return RecordPlayer(one.name, spec, one.sha256, *more)
 
 
 def game_record(

@@ -113,7 +113,8 @@ class Contestant(Generic[T]):
     bound         the repetition rules bind it
     backend       what computes its network, if torch does not: `onnx` or `engine`
     members       names of a mixture's members
-    setup         uint8 [zone], with which it begins, if it was told one
+    told          FILE[#NAME] of the setup that it was told, if any
+    setup         uint8 [zone], that setup; None: a person, who reads it by itself, or told none
     """
 
     name: str
@@ -127,6 +128,7 @@ class Contestant(Generic[T]):
     bound: bool = True
     backend: str | None = None
     members: tuple[str, ...] = ()
+    told: str | None = None
     setup: Any = None
 
 

@@ -19,11 +19,12 @@ _BELIEF = re.compile(r"(belief=(?:setups\+)?)[^,]*[./][^,]*,")  # a file's
 def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     """What may not differ between players of one name, beside the weights: of a checkpoint, which
     of its networks, and what is done to its policy; of a program, its limits and its command; but
-    not where their files lie, nor which setups a person has."""
+    not where their files lie, nor which setups a person has. Of who was told a setup, this one."""
     options, spec = _SPEC.fullmatch(player.spec).groups()  # type: ignore[union-attr]
     if spec == "human":
         options = re.sub("(setup|favourites)=[^,]*,", "", options)
-    options = re.sub("setup=[^,]*/", "setup=", options)
+    told = f"setup={player.setup}," if player.setup is not None else r"setup=\g<2>,"
+    options = re.sub(r"(?<![^,])setup=([^,#]*/)?([^,]*),", told, options)
     options = _BELIEF.sub(rf"\g<1>{player.belief},", options)
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 
@@ -38,9 +39,10 @@ class KnownPlayers:
         """Raises `InputError` for a player whose name another one has."""
         for player in players:
             known, before = self._met.setdefault(player.name, (player, file))
-            if known.sha256 != player.sha256:
-                what = f"player {player.name!r} has other weights than in {before}"
-                raise InputError(what, file=file)
+            for field, differs in (("sha256", "has other weights"), ("setup", "has another setup")):
+                if getattr(known, field) != getattr(player, field):
+                    what = f"player {player.name!r} {differs} than in {before}"
+                    raise InputError(what, file=file)
             if plays_as(known) != plays_as(player):
                 before_text, here = apart(known.spec, player.spec)
                 what = f"player {player.name!r} is another one in {before}, {shown(before_text)}"
@@ -107,7 +109,7 @@ def match_key(header: RecordHeader) -> str:
     rules = sorted(header.rules.items())
     games = header.games if len(header.players) > 2 else None  # two players may go on with more
     key = header.game, rules, header.seed, games, header.players, header.setups
-    return repr(key if header.start is None else (*key, header.start))
+    return f"{key!r}{header.begins}"
 
 
 def game_hash(record: GameRecord) -> int:

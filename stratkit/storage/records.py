@@ -20,7 +20,7 @@ from stratkit.errors import InputError, apart, error_context
 from stratkit.storage import schema
 from stratkit.storage.atomic import is_special, lock_descriptor
 from stratkit.storage.numbers import NumberSet
-from stratkit.storage.schema import Count, Seed, Sha256, Text
+from stratkit.storage.schema import Count, Letters, Seed, Sha256, Text
 from stratkit.version import __version__
 
 FORMAT = "games"
@@ -51,6 +51,7 @@ class RecordPlayer:
     bound         the repetition rules bind it; only the contrary is written
     backend       what computed its network when the match began: `onnx`, `engine`; or not written
                   for torch. A match may go on by another
+    setup         letters of the one that it was told; written if there is one
     """
 
     name: Text
@@ -60,6 +61,7 @@ class RecordPlayer:
     belief: Sha256 | None = None
     bound: bool = True
     backend: Text | None = field(default=None, compare=False, repr=False)
+    setup: Letters | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if options := _OPTIONS.match(self.spec):
@@ -68,7 +70,7 @@ class RecordPlayer:
 
 
 # Fields of a player that are written where they are not these.
-_USUAL = {"reproducible": True, "belief": None, "bound": True, "backend": None}
+_USUAL = {"reproducible": True, "belief": None, "bound": True, "backend": None, "setup": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +110,13 @@ class RecordHeader:
 
     def __post_init__(self) -> None:
         schema.check_seed(self.seed)
+
+    @property
+    def begins(self) -> str:
+        """The position or the players' setups that its games begin from, a blank before each, by
+        which matches differ, too; older ones have none."""
+        told = self.start, *(player.setup for player in self.players)
+        return "".join(f" {one}" for one in told if one is not None)
 
 
 class GameRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -21,10 +21,15 @@ from stratkit.errors import InputError
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 Seed = Annotated[int, Meta(ge=0)]  # below 2^64, which `check_seed` ensures: msgspec's ints have 63
-_TEXT, _SHA256 = r"\A[^\0]*\Z", r"\A[0-9a-f]{64}\Z"
+_TEXT, _SHA256, _LETTERS = r"\A[^\0]*\Z", r"\A[0-9a-f]{64}\Z", r"\A[A-M]+\Z"
 Text = Annotated[str, Meta(pattern=_TEXT)]  # may be the name of a file or a word of a command
 Sha256 = Annotated[str, Meta(pattern=_SHA256)]
-_WORDS = {_TEXT: "text without NUL", _SHA256: "64 hexadecimal digits"}
+Letters = Annotated[str, Meta(pattern=_LETTERS)]  # of a setup
+_WORDS = {
+    _TEXT: "text without NUL",
+    _SHA256: "64 hexadecimal digits",
+    _LETTERS: "letters from A to M",
+}
 
 # What msgspec's decoder raises for bytes that are no JSON, or not of the wanted type.
 UNSOUND = (msgspec.MsgspecError, ValueError, RecursionError)

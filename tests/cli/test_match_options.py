@@ -66,6 +66,7 @@ def test_every_player_begins_from_the_setup_that_it_is_told(
     assert run("match", *players, *mini, "--slots", 3, "-o", "g").status == 0
     header, records = read(pathlib.Path("g"))
     assert [player["spec"] for player in header["players"]] == list(players)
+    assert [player.get("setup") for player in header["players"]] == [one, other, None]
     for record in records:
         told = [(one, other, None)[player] for player in record["players"]]
         pairs = list(zip(told, record["setups"], strict=True))
@@ -82,6 +83,9 @@ def test_every_player_begins_from_the_setup_that_it_is_told(
         _, records = read(pathlib.Path("p"))
         assert all(r["setups"][r["players"].index(1)] == other for r in records) and records
         assert opponent == "human" or all(one in record["setups"] for record in records)
+    pathlib.Path("a.setups").write_text(f"{other}\n{other} b\n")
+    done = run("match", "--resume", *players, "-o", "g")
+    assert done.status == 1 and "line 1: cannot be resumed, players 1 setup is" in done.error_line
     pathlib.Path("m.mix").write_text("1 setup=a.setups,random\n")
     for player, more, what in (
         ("setup=a.setups,ucc:cat", (), "setup= is not for programs, which set up by themselves"),

@@ -302,6 +302,12 @@ def test_a_person_goes_on_from_a_game(tmp_path: pathlib.Path) -> None:
     ):
         done = run(*play, "-f", "--from-game", text)
         assert done.status == status and what in done.err
+    fenfs = run("fenfs", "convert", "--to", "fenfs", SAMPLES / "games.jsonl").out.splitlines()[0]
+    kuhn = ("match", "human", "random", "-n", 2, "--game", "kuhn", "-f", "-o", games, "--from-game")
+    for text in (fenfs, f"{source}:1:1"):
+        done = run(*kuhn, text)
+        what = "--from-game is for games with setups, not for kuhn"
+        assert done.status == 2 and what in done.error_line
     done = run("match", "random", "heuristic", *play[3:], "-f", "--from-game", f"{source}:1:1")
     assert done.status == 2 and "--from-game is for human, and no player is one" in done.err
 
@@ -345,6 +351,13 @@ def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
     play = ("match", "human", "heuristic", "-n", 2, "--game", "mini", "--seed", 5, "-f")
     done = run(*play, "-o", games, "--from-game", whole[7], stdin=b"moves\nresign\nsave\n")
     assert done.status == 0, done.err
+    before = games.read_bytes()
+    (tmp_path / "q.setups").write_text("\n".join(map(SETUP.__add__, (" a", " b"))))
+    setups = ("--setups", tmp_path / "q.setups")
+    for words in (("--from-game", whole[7]), ("--from-game", f"{games}:1:1"), ("--resume",)):
+        told = run(*play[: -1 if "--resume" in words else None], "-o", games, *words, *setups)
+        what = "--setups does not go with games that begin as --from-game says"
+        assert told.status == 2 and what in told.error_line and games.read_bytes() == before
     done = run("match", "--resume", "-o", games, stdin=b"resign\n")  # the record says from where
     assert done.status == 0 and "blue to move, ply 7" in done.out, done.err
     header, one, other = map(json.loads, games.read_text().splitlines())
@@ -356,7 +369,11 @@ def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
     assert shown.splitlines()[0] == whole[7] and shown.splitlines()[1].split()[1:3] == ["r", "8"]
     assert run("fenfs", "convert", "--to", "games", games).out == games.read_text()
     assert run("rate", games, "--check", "--prior", 1).out.startswith("2 games of mini")
-    for form, what in (("gsn", "which no gsn tells"), ("csv", "the CSV of games begins with")):
+    for form, what in (
+        ("gsn", "which no gsn tells"),
+        ("csv", "the CSV of games begins with"),
+        ("setups", "it began at a position, and not with setups"),
+    ):
         done = run("fenfs", "convert", "--to", form, "-o", tmp_path / form, games)
         assert done.status == 3 and what in done.err
     eps = tmp_path / "g.eps"
@@ -398,7 +415,13 @@ def test_a_level_is_chosen_before_each_game(tmp_path: pathlib.Path) -> None:
     two, four = "level=2", "level=4"
     assert [line["drawn"] for line in lines] == [[None, two], [two, None], [None, two],
                                                  [four, None]]  # fmt: skip
-    done = run("match", "random", *play[2:5], "-n", 2, "-o", tmp_path / "no.jsonl")
     what = "match: the level of this player is chosen by a person, and no player is one"
-    assert (done.status, done.error_line) == (2, f"{what}: 'level=any'")
-    assert not (tmp_path / "no.jsonl").exists()
+    told = f"setup={tmp_path / 'own.setups'},level="
+    (tmp_path / "own.setups").write_text(run("deploy-gen", "--game", "barrage", "-n", 1).out)
+    for other in ("level=any", f"{told}any"):
+        done = run("match", "random", other, *play[3:5], "-n", 2, "-o", tmp_path / "no.jsonl")
+        assert (done.status, done.error_line) == (2, f"{what}: 'level=any'")
+        assert not (tmp_path / "no.jsonl").exists()
+    done = run("match", "human", f"{told}2", *play[3:-1], games, "-f", stdin=3 * b"\nresign\n")
+    assert done.out.count("you have 0 of 3 against level=2: try level=1\n") == 1, done.err
+    assert json.loads(games.read_text().splitlines()[0])["players"][1]["spec"] == f"{told}2"

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stratkit.errors import InputError
-from stratkit.storage.identities import match_key, plays_as
+from stratkit.storage.identities import KnownPlayers, match_key, plays_as
 from stratkit.storage.records import (
     MAX_LINE,
     GameRecord,
@@ -174,6 +174,23 @@ def test_a_setup_belongs_to_a_player_unless_a_person_has_it() -> None:
     assert one == same and len({one, other, none}) == 3
     mine = plays_as(RecordPlayer("n", "setup=a/s.setups,favourites=f,human"))
     assert mine == plays_as(RecordPlayer("n", "human"))
+    named = RecordPlayer("n", "setup=a/b/s.setups#x/y,heuristic")  # of an older record
+    assert plays_as(named)[0] == "setup=s.setups#x/y,"
+    told = dataclasses.replace(named, setup="AMB")
+    assert plays_as(told) == plays_as(RecordPlayer("n", "setup=other,heuristic", setup="AMB"))
+    changed = dataclasses.replace(told, setup="BMA")
+    assert plays_as(told) != plays_as(changed)
+    with pytest.raises(InputError, match="^b: player 'n' has another setup than in a$"):
+        known = KnownPlayers()
+        known.add([told], "a")
+        known.add([changed], "b")
+    begun, another = (dataclasses.replace(HEADER, players=(A, who)) for who in (told, changed))
+    line = header_line(begun)
+    assert match_key(begun) != match_key(another) and b'"setup":"AMB"' in line
+    assert read(line + record_line(record(0)))[0][0] == begun
+    assert b'"setup"' not in header_line(HEADER)
+    with pytest.raises(InputError, match="letters from A to M"):
+        read(line.replace(b'"AMB"', b'"\\\\1"') + record_line(record(0)))
     started = dataclasses.replace(HEADER, start="x")
     assert match_key(started) != match_key(HEADER) == match_key(dataclasses.replace(HEADER))
 
