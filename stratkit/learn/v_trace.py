@@ -97,7 +97,7 @@ def _scan_in_turn(a: Tensor, b: Tensor, last: Tensor | float) -> Tensor:
     end = torch.empty(a.shape[1:], dtype=torch.float64).copy_(torch.as_tensor(last))
     rows = len(a), end.numel()
     a_rows, b_rows = (
-        each.double().reshape(rows).contiguous().numpy() for each in torch.broadcast_tensors(a, b)
+        each.double().expand_as(a).reshape(rows).contiguous().numpy() for each in (a, b)
     )
     x = torch.from_numpy(recurrence(a_rows, b_rows, end.flatten().numpy()))
     return x.view(-1, *a.shape[1:]).to(a.dtype)

@@ -133,7 +133,9 @@ def test_a_solver_of_dice_tells_what_it_takes() -> None:
     large = LargeDice(Game("liars_dice:2x5"), 1, 2 << 30, said.append)
     large.open_solver("cfr+")
     assert said == ["liars_dice:2x5: cfr+ takes 1.4 GiB"]
-    with pytest.raises(InputError, match="liars_dice:2x5 is too large for this solver, and not for cfr, .*: 'fp'"):
+    with pytest.raises(
+        InputError, match="liars_dice:2x5 is too large for this solver, and not for cfr, .*: 'fp'"
+    ):
         large.open_solver("fp")
     with pytest.raises(InputError, match=r"solvers: cfr takes 1\.4 GiB \(--memory\)"):
         LargeDice(large.game, 1, 1 << 29).open_solver("cfr")
