@@ -73,7 +73,7 @@ def test_every_player_begins_from_the_setup_that_it_is_told(
         assert all(want in (None, setup) for want, setup in pairs)
         assert record["setups"].count(one) + record["setups"].count(other) == 2 - told.count(None)
     served = command_line("match", "--serve", "setup=a.setups,random", "--game", "mini")
-    program = f"name=served,ucc:{shlex.join(served)}"
+    program = f"name=served,rules=off,ucc:{shlex.join(served)}"
     for opponent, words in ((program, b""), ("human", b"\nresign\n")):
         words += b"save\n" if words else b""
         told = "setup=a.setups#b,heuristic"
