@@ -136,9 +136,9 @@ def find_people(
 
 def find_start(options: PersonOptions, game: Game) -> Position | None:
     """The position that the games of a match begin at; None: they begin with setups."""
-    from stratkit.humans.lead import lead_of
-
     if options.from_game is not None:
+        from stratkit.humans.lead import lead_of
+
         return lead_of(options.from_game, game, options.seed).start
     if options.start is None:
         return None

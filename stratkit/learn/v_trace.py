@@ -85,7 +85,7 @@ def v_trace(
 
 
 def scan(a: Tensor, b: Tensor, last: Tensor | float = 0.0) -> Tensor:
-    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: float64 [T + 1, ...] of [T, ...].
+    """x[t] = a[t] + b[t] x[t + 1], backward from x[T] = `last`: [T + 1, ...] of [T, ...], as `a`.
 
     On a CPU step by step, by the engine. Elsewhere, where each of T small operations would cost a
     launch, in log2 T large ones (`scan_by_doubling`).

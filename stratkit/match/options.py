@@ -248,8 +248,10 @@ class MatchOptions:
         needed = {"--game": self.game, "-n GAMES": self.games, "-o GAMES.jsonl": self.output}
         if missing := [option for option, value in needed.items() if value in (None, 0)]:
             raise UsageError(f"missing {', '.join(missing)}")
-        if self.setups is not None and (self.from_game or self.start) is not None:
-            raise UsageError("--setups does not go with games that begin as --from-game says")
+        told = self.setups is not None or any(spec.setup is not None for spec in self.players)
+        if told and (self.from_game or self.start) is not None:
+            what = "--setups and setup= do not go with games that begin as --from-game says"
+            raise UsageError(what)
         self._check_files()
         test, _ = self.test, self.limits  # which are read here
         if test and len(self.players) != 2:

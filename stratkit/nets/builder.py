@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 
+from stratkit.arrays import Float32s
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, one_line
@@ -28,9 +29,10 @@ from stratkit.nets.fromto import FromTo
 from stratkit.nets.graph import GraphNet, GraphShares
 from stratkit.nets.mirrored import Mirrored
 from stratkit.nets.mlp import MLP
-from stratkit.nets.network import Network
+from stratkit.nets.network import Network, load_weights
 from stratkit.nets.plain import PlainNet
 from stratkit.nets.rise import Rise, sees_stones
+from stratkit.nets.threads import one_thread
 from stratkit.nets.unet import Size, UNet
 from stratkit.python_class import PYTHON, python_class
 
@@ -56,6 +58,15 @@ def build(net: str, game: Game, seed: int | None = None) -> Network:
         if seed is not None:
             torch.manual_seed(seed)
         return _build(net, game)
+
+
+def build_with(net: str, game: Game, weights: Mapping[str, Float32s]) -> Network:
+    """The network called `net` with these weights, which computes in the calling thread alone.
+    `InputError`: they are another network's."""
+    one_thread()
+    network = build(net, game, 0)
+    load_weights(network, weights, net)
+    return network
 
 
 def _build(net: str, game: Game) -> Network:

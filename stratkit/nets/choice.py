@@ -47,14 +47,9 @@ def network_with(
         missing = " ".join(name for name in PLAYING if not is_there(name))
         what = f"networks need ONNX Runtime or torch: pip install {missing}"
         raise ModuleNotFoundError(what, name=PLAYING[-1])
-    from stratkit.nets.builder import build
-    from stratkit.nets.network import load_weights
-    from stratkit.nets.threads import one_thread
+    from stratkit.nets.builder import build_with
 
-    one_thread()
-    network = build(net, game, 0)
-    load_weights(network, weights, net)
-    return network
+    return build_with(net, game, weights)
 
 
 def has_torch() -> bool:

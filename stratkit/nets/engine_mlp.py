@@ -81,14 +81,10 @@ class EngineMLP:
         """Torch computes on other devices, and in other precisions."""
         if device == "cpu" and str(precision) == "torch.float32":
             return self
-        from stratkit.nets.builder import build
-        from stratkit.nets.network import load_weights
-        from stratkit.nets.threads import one_thread
+        from stratkit.nets.builder import build_with
         from stratkit.nets.torch_backend import TorchBackend
 
-        one_thread()
-        module = build(self.net, self.game, 0)
-        load_weights(module, self.weights, self.net)
+        module = build_with(self.net, self.game, self.weights)
         return TorchBackend(module).place(device, precision)
 
     def policy(

@@ -134,15 +134,11 @@ class OnnxNetwork:
         this network."""
         if device == "cpu" and str(precision) == "torch.float32":
             return self
-        from stratkit.nets.builder import build
-        from stratkit.nets.network import load_weights
-        from stratkit.nets.threads import one_thread
+        from stratkit.nets.builder import build_with
         from stratkit.nets.torch_backend import TorchBackend
 
-        one_thread()
         if self._module is None:
-            self._module = build(self.net, self.game, 0)
-            load_weights(self._module, self.weights, self.net)
+            self._module = build_with(self.net, self.game, self.weights)
         return TorchBackend(self._module).place(device, precision)
 
     def policy(

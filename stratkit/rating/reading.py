@@ -205,6 +205,6 @@ def contradiction(header: RecordHeader, record: GameRecord) -> str:
         return f"{record.reason}, but the result is {record.result}"
     limit = header.rules.get(record.reason, 0)
     short = record.plies < limit or (record.reason == "max_plies" and record.plies != limit)
-    if limit and short and header.start is None:  # at which plies have been played
+    if limit and short and header.start is None:  # else plies before the record count, too
         return f"{record.reason} is {limit}, but it has {moves} moves"
     return ""

@@ -356,8 +356,11 @@ def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
     setups = ("--setups", tmp_path / "q.setups")
     for words in (("--from-game", whole[7]), ("--from-game", f"{games}:1:1"), ("--resume",)):
         told = run(*play[: -1 if "--resume" in words else None], "-o", games, *words, *setups)
-        what = "--setups does not go with games that begin as --from-game says"
+        what = "--setups and setup= do not go with games that begin as --from-game says"
         assert told.status == 2 and what in told.error_line and games.read_bytes() == before
+    told = run("match", "human", f"setup={tmp_path}/q.setups,random", *play[3:], "-o", games,
+               "--from-game", whole[7])  # fmt: skip
+    assert told.status == 2 and what in told.error_line and games.read_bytes() == before
     done = run("match", "--resume", "-o", games, stdin=b"resign\n")  # the record says from where
     assert done.status == 0 and "blue to move, ply 7" in done.out, done.err
     header, one, other = map(json.loads, games.read_text().splitlines())
