@@ -34,6 +34,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install -q setuptools cffi -c constraints.txt
 	$(BIN)/pip install -q --no-build-isolation -e '.[learn,play,plot,tensorboard,pettingzoo,dev]' -c constraints.txt
 	@touch $@ $(VENV)/.engine
+	@echo 'The commands are in bin/: export PATH="$(CURDIR)/bin:$$PATH"'
 
 # An editable install does not notice that a C file changed.
 $(VENV)/.engine: $(C_FILES) | $(VENV)/.installed

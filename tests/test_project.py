@@ -505,3 +505,25 @@ def test_the_audit_of_papers_names_files_and_tests() -> None:
         for name in re.findall(r"`(.+?)`", test):
             path, _, function = name.partition("::")
             assert f"def {function}(" in (ROOT / "tests" / path).read_text(), (text, name)
+
+
+def lost_files(page: str) -> list[str]:
+    """The files of a table that stand neither at their path nor in the folder that their row named
+    before them."""
+    lost = []
+    for row in re.findall(r"^\| .*", page, re.M):
+        folder = ROOT
+        for name in re.findall(r"`([\w./-]+)`", row):
+            path = next((at / name for at in (ROOT, folder) if (at / name).exists()), None)
+            if not path and re.search(r"\.(c|h|md|py|txt)$", name):
+                lost.append(name)
+            if path:
+                folder = path if path.is_dir() else path.parent
+    return lost
+
+
+def test_how_to_add_names_files_that_exist() -> None:
+    assert lost_files("| x | a file of `stratkit/nets`, its case in `presets.py` there |") == [
+        "presets.py"
+    ]
+    assert lost_files((ROOT / "CONTRIBUTING.md").read_text()) == []

@@ -180,18 +180,18 @@ class _Run:
         self.publisher.finish()
         dropped = self.source.dropped
         return Outcome(
-            self.learner.step,
-            self.episodes,
-            checkpoint_path(self.request.run, self.learner.step),
-            self.stop(),
-            self.error,
-            tuple(dropped.truncated),
-            dropped.left_over,
-            rank,
-            begun,
-            self.unit,
-            dropped.unfilled,
-            enough,
+            step=self.learner.step,
+            episodes=self.episodes,
+            checkpoint=checkpoint_path(self.request.run, self.learner.step),
+            stopped=self.stop(),
+            error=self.error,
+            truncated=tuple(dropped.truncated),
+            left_over=dropped.left_over,
+            rank=rank,
+            begun=begun,
+            learned=self.unit,
+            unfilled=dropped.unfilled,
+            enough_before=enough,
         )
 
     def _open_learner(self, game: Game) -> None:
