@@ -1,11 +1,15 @@
-/* What a player wins by a best response to a policy, in games too large for tree.h.
+/* What a player wins by a best response to a policy: in games too large for tree.h, and between
+ * any number of players.
  *
  * A walk, depth first, through the information sets of the player who responds. Beside each lie all
- * histories that lead there, with their *reach*: the probability that chance and the opponent play
- * so. After an action of the player each history goes on, by all that chance and the opponent may
+ * histories that lead there, with their *reach*: the probability that chance and the others play
+ * so. After an action of the player each history goes on, by all that chance and the others may
  * do, to the player's next decision or to the end of the game. What the player sees there divides
  * them into its next information sets. So every history is reached once, and only those of the
  * decisions on the path are kept.
+ *
+ * Beside the best response stands the best *deviation*: the player chooses one turn anew, and plays
+ * by the policy before and after it. A turn is a simultaneous one (game.h), else a decision.
  */
 #include <string.h>
 
@@ -13,8 +17,8 @@
 
 typedef struct {
     double reach;
-    int32_t last[2]; /* the players' last sequences, as in tree.h; 0 where there is no tree */
-} history;           /* its state lies elsewhere */
+    int32_t last[SK_MOST_PLAYERS]; /* sequences, as in tree.h; 0 where there is no tree */
+} history;                         /* its state lies elsewhere */
 
 typedef struct {
     int64_t first, n; /* its histories */
@@ -23,8 +27,12 @@ typedef struct {
     int32_t sequence; /* that of its first action there */
     int32_t choices, next, best_choice;
     int32_t actions[SK_MOST_ACTIONS];
-    double best, value;       /* of the actions so far: the best, and their mean by the policy */
-    double best_of, value_of; /* of the action that is being walked through */
+    int32_t turn; /* of the game, -1: none */
+    int within;   /* the player's decision before it is of the same turn */
+    double own;   /* the probability that the player plays so, by the policy */
+    /* Of the actions so far: the best; their mean by the policy; the best deviation. */
+    double best, value, once;
+    double best_of, value_of, once_of; /* of the action that is being walked through */
 } decision_of;
 
 struct sk_response {
@@ -35,7 +43,7 @@ struct sk_response {
     int player;
     memory memory;
     size_t stride;
-    double best, value;
+    double best, value, gains, turns; /* as sk_response_result has them */
     int64_t n_histories, n_infosets;
     int begun;
 
@@ -92,7 +100,7 @@ static const char *keep(sk_response *r, const void *state, history h)
     return NULL;
 }
 
-/* The probabilities of what chance or the opponent does; *sequence: of the opponent's first action,
+/* The probabilities of what chance or another player does; *sequence: of the player's first action,
  * or 0. */
 static const char *weigh(sk_response *r, const void *state, int who, int32_t last, int n,
                          double *probabilities, int32_t *sequence)
@@ -123,17 +131,20 @@ static const char *spread(sk_response *r, int64_t depth, history h)
     int who = game->ops->actor(game, state);
     r->n_histories++;
     if (who == SK_OVER) {
-        float returns[2];
+        float returns[SK_MOST_PLAYERS];
         game->ops->returns(game, state, returns);
         r->ends += h.reach * (double)returns[r->player];
-        return returns[0] == -returns[1] ? NULL : "one player does not win what the other loses";
+        return game->is.players != 2 || returns[0] == -returns[1]
+                   ? NULL
+                   : "one player does not win what the other loses";
     }
     if (who == r->player)
         return keep(r, state, h);
     int32_t actions[SK_MOST_ACTIONS], sequence;
     double probabilities[SK_MOST_ACTIONS];
     int n = game->ops->legal(game, state, actions);
-    const char *wrong = weigh(r, state, who, h.last[!r->player], n, probabilities, &sequence);
+    int32_t last = who == SK_CHANCE ? 0 : h.last[who];
+    const char *wrong = weigh(r, state, who, last, n, probabilities, &sequence);
     wrong = wrong ? wrong : GROW_BY(r, trail, depth + 2, r->stride);
     for (int i = 0; !wrong && i < n; i++) {
         if (probabilities[i] == 0.0)
@@ -141,7 +152,7 @@ static const char *spread(sk_response *r, int64_t depth, history h)
         history next = h;
         next.reach *= probabilities[i];
         if (sequence)
-            next.last[!r->player] = sequence + i;
+            next.last[who] = sequence + i;
         memcpy(trail_at(r, depth + 1), trail_at(r, depth), (size_t)game->is.state_bytes);
         game->ops->apply(game, trail_at(r, depth + 1), actions[i]);
         wrong = spread(r, depth + 1, next);
@@ -168,6 +179,12 @@ static const char *tell_apart(sk_response *r, int64_t *kinds)
     return NULL;
 }
 
+/* That of the action that is being walked through, by the policy. */
+static double probability_of(const sk_response *r, const decision_of *here)
+{
+    return r->tree ? r->policy[here->sequence - 1 + here->next - 1] : 1.0 / here->choices;
+}
+
 /* What the player may choose there, where the first of the histories is number `first`. */
 static const char *enter(sk_response *r, decision_of *here)
 {
@@ -176,6 +193,13 @@ static const char *enter(sk_response *r, decision_of *here)
     int32_t actions[SK_MOST_ACTIONS];
     here->choices = game->ops->legal(game, state, here->actions);
     here->sequence = 0;
+    here->turn = game->ops->turn ? game->ops->turn(game, state) : -1;
+    here->own = 1;
+    if (here->parent >= 0) {
+        const decision_of *parent = &r->path[here->parent];
+        here->own = parent->own * probability_of(r, parent);
+        here->within = here->turn >= 0 && here->turn == parent->turn;
+    }
     for (int64_t i = 1; i < here->n; i++) {
         int n = game->ops->legal(game, state + (size_t)i * r->stride, actions);
         if (n != here->choices || memcmp(actions, here->actions, (size_t)n * sizeof *actions) != 0)
@@ -204,7 +228,7 @@ static const char *divide(sk_response *r, int64_t parent)
         return wrong;
     decision_of *new = r->path + r->n_path;
     for (int64_t i = 0; i < kinds; i++)
-        new[i] = (decision_of){.parent = parent, .best = -1e300};
+        new[i] = (decision_of){.parent = parent, .best = -1e300, .once = -1e300};
     for (int64_t i = 0; i < r->n_found; i++)
         new[r->kinds[i]].n++;
     for (int64_t i = 0, first = r->n_kept; i < kinds; first += new[i++].n)
@@ -226,6 +250,15 @@ static const char *divide(sk_response *r, int64_t parent)
 
 /* ---- The walk ---- */
 
+/* Of the histories of a decision together. */
+static double reach_of(const sk_response *r, const decision_of *here)
+{
+    double reach = 0;
+    for (int64_t i = here->first; i < here->first + here->n; i++)
+        reach += r->histories[i].reach;
+    return reach;
+}
+
 /* A decision is done: what it is worth belongs to the action that led to it. */
 static void leave(sk_response *r)
 {
@@ -233,20 +266,27 @@ static void leave(sk_response *r)
     if (r->choices)
         r->choices[done->set] = (uint8_t)done->best_choice;
     r->n_kept = done->first;
-    double *best = &r->best, *value = &r->value;
-    if (done->parent >= 0) {
-        best = &r->path[done->parent].best_of;
-        value = &r->path[done->parent].value_of;
+    if (!done->within) {
+        r->gains += done->own * (done->once - done->value);
+        r->turns += done->own * reach_of(r, done);
     }
-    *best += done->best;
-    *value += done->value;
+    if (done->parent < 0) {
+        r->best += done->best;
+        r->value += done->value;
+        return;
+    }
+    decision_of *parent = &r->path[done->parent];
+    parent->best_of += done->best;
+    parent->value_of += done->value;
+    parent->once_of += done->within ? done->once : done->value;
 }
 
 /* The action that was walked through counts. */
 static void settle(const sk_response *r, decision_of *here)
 {
-    double p = r->tree ? r->policy[here->sequence - 1 + here->next - 1] : 1.0 / here->choices;
-    here->value += p * here->value_of;
+    here->value += probability_of(r, here) * here->value_of;
+    if (here->once_of > here->once)
+        here->once = here->once_of;
     if (here->best_of > here->best) {
         here->best = here->best_of;
         here->best_choice = here->next - 1;
@@ -275,7 +315,7 @@ static const char *advance(sk_response *r)
         r->game->ops->apply(r->game, r->trail, action);
         wrong = spread(r, 0, next);
     }
-    here->best_of = here->value_of = r->ends;
+    here->best_of = here->value_of = here->once_of = r->ends;
     return wrong ? wrong : divide(r, at);
 }
 
@@ -298,9 +338,7 @@ const char *sk_response_open(const sk_game *game, const sk_tree *tree, const dou
                              int32_t player, int64_t most_bytes, uint8_t *choices,
                              sk_response **out)
 {
-    assert((player == 0 || player == 1) && !tree == !policy && (tree || !choices));
-    if (game->is.players != 2)
-        return "not a game of two players";
+    assert(player >= 0 && player < game->is.players && !tree == !policy && (tree || !choices));
     sk_response *r = *out = calloc(1, sizeof *r);
     if (!r)
         return no_memory;
@@ -342,5 +380,11 @@ const char *sk_response_walk(sk_response *r, int64_t steps, int32_t *whole)
 
 void sk_response_read(const sk_response *r, sk_response_result *out)
 {
-    *out = (sk_response_result){r->best, r->value, r->n_histories, r->n_infosets, r->memory.bytes};
+    *out = (sk_response_result){.best = r->best,
+                                .value = r->value,
+                                .gains = r->gains,
+                                .turns = r->turns,
+                                .histories = r->n_histories,
+                                .infosets = r->n_infosets,
+                                .bytes = r->memory.bytes};
 }

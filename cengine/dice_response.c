@@ -244,6 +244,7 @@ void sk_dice_response_read(sk_dice_response *r, sk_response_result out[2])
             value += r->game->probability[hand] * is.value[hand];
         }
         int64_t sets = ((int64_t)1 << r->game->bids) / 2 * r->game->hands;
-        out[player] = (sk_response_result){best, value, 0, sets, bytes};
+        out[player] =
+            (sk_response_result){.best = best, .value = value, .infosets = sets, .bytes = bytes};
     }
 }

@@ -16,7 +16,7 @@
 #include "philox.h"
 #include "stratkit.h"
 
-enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128, SK_KINDS = 4 };
+enum { SK_CHANCE = -1, SK_OVER = -2, SK_MOST_ACTIONS = 128, SK_MOST_PLAYERS = 7, SK_KINDS = 4 };
 
 typedef struct {
     /* The first state of a game. */

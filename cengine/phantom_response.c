@@ -373,7 +373,9 @@ void sk_phantom_response_read(sk_phantom_response *r, sk_response_result out[2],
         worth is = walk_all(&w, plan);
         memcpy(plans + (size_t)player * plan_size(&w, 0), plan, plan_size(&w, 0));
         next = w.next;
-        out[player] = (sk_response_result){is.best, is.value, 0, is.infosets,
-                                           r->room_pieces * (int64_t)sizeof(piece)};
+        out[player] = (sk_response_result){.best = is.best,
+                                           .value = is.value,
+                                           .infosets = is.infosets,
+                                           .bytes = r->room_pieces * (int64_t)sizeof(piece)};
     }
 }

@@ -310,8 +310,7 @@ int32_t sk_stratego_assign(sk_batch *batch, int32_t size, int32_t own, const uin
  * between two plies. Takes as long as there are sequences: for tests. */
 int64_t sk_stratego_perft(const sk_batch *batch, int32_t row, int32_t depth);
 
-/* ---- Exact tools: the whole tree of a small game of two players, in sequence form (tree.h) ----
- */
+/* ---- Exact tools: the whole tree of a small game, in sequence form (tree.h) ---- */
 
 typedef struct sk_tree sk_tree;
 
@@ -320,7 +319,7 @@ typedef struct {
     int64_t terminals; /* those where the game is over */
     int64_t payoffs;   /* those of them where somebody gains */
     int64_t decisions; /* those where a player acts */
-    int64_t infosets;  /* information sets of both players */
+    int64_t infosets;  /* information sets of all players */
     int64_t actions;   /* of all information sets together */
     int64_t bytes;
 } sk_tree_size;
@@ -328,8 +327,8 @@ typedef struct {
 /* 1 if the tree is certain to have more terminals than that, told from a few random games; else 0.
  */
 int32_t sk_tree_exceeds(const sk_game *game, double terminals);
-/* The game must have two players and outlive the tree, which is in *out unless there is an error.
- */
+/* The game must outlive the tree, which is in *out unless there is an error. One that has not two
+ * players grows a tree of sets only. */
 const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes,
                          sk_tree **out);
 void sk_tree_close(sk_tree *tree);
@@ -358,9 +357,9 @@ void sk_tree_actions(const sk_tree *tree, int32_t *actions);
 const char *sk_tree_worlds(sk_tree *tree, int64_t steps, double *values, double *best,
                            int32_t *whole);
 
-/* In what follows policy [actions] is that of both players; reach and values [1 + actions] belong
- * to sequences, 0 being the empty one. Values are of one player and counterfactual: weighted with
- * the probability that chance and the opponent get there. */
+/* In what follows there are two players. policy [actions] is that of both; reach and values [1 +
+ * actions] belong to sequences, 0 being the empty one. Values are of one player and counterfactual:
+ * weighted with the probability that chance and the opponent get there. */
 
 /* The probability that a sequence's player plays it. */
 void sk_tree_reach(const sk_tree *tree, const double *policy, double *reach);
@@ -392,12 +391,14 @@ typedef struct sk_response sk_response;
 typedef struct {
     double best;       /* what the player wins by a best response to the policy */
     double value;      /* what it wins by its own part of the policy */
-    int64_t histories; /* that the opponent's part of the policy allows */
+    double gains;      /* what it would win by the best choice of a turn alone, summed over turns */
+    double turns;      /* how many turns it has to choose in, in expectation by the policy */
+    int64_t histories; /* that the others' parts of the policy allow */
     int64_t infosets;  /* of the player, among them */
     int64_t bytes;     /* at most at a time */
 } sk_response_result;
 
-/* The game must have two players. The policy [actions] is that of the information sets of `tree`,
+/* The policy [actions] is that of the information sets of `tree`,
  * which must have them all; tree and policy NULL: all actions alike. Of each of these sets of the
  * player that it comes to, choices [information sets], or NULL, gets the number of its best choice.
  * All of them must outlive the response, which is in *out unless there is an error. */

@@ -22,7 +22,7 @@ static int32_t *slot_of(const sk_tree *tree, int player, int32_t before, const u
 {
     int32_t size = tree->game->is.observation_bytes;
     assert(tree->slots > 0 && (tree->slots & (tree->slots - 1)) == 0);
-    uint64_t key = (uint64_t)before * 2 + (uint64_t)player + 1;
+    uint64_t key = (uint64_t)before * SK_MOST_PLAYERS + (uint64_t)player + 1;
     uint64_t mask = (uint64_t)tree->slots - 1, at = hash_bytes(key, packed, size) & mask;
     for (; tree->table[at]; at = (at + 1) & mask) {
         int64_t found = tree->table[at] - 1;
@@ -70,7 +70,8 @@ const char *sk_tree_intern(sk_tree *tree, const void *state, int player, int32_t
 {
     int32_t size = tree->game->is.observation_bytes;
     int64_t new = tree->n_infosets;
-    assert((player == 0 || player == 1) && before >= 0 && before <= tree->n_actions);
+    assert(player >= 0 && player < tree->game->is.players);
+    assert(before >= 0 && before <= tree->n_actions);
     assert(new < INT32_MAX && tree->n_actions <= INT32_MAX - SK_MOST_ACTIONS);
     const char *wrong = widen_table(tree);
     wrong = wrong ? wrong : GROW(tree, infosets, new + 1);
@@ -109,15 +110,15 @@ static void *state_at(const sk_tree *tree, int64_t depth)
     return tree->states + (size_t)depth * tree->stride;
 }
 
-static const char *enter_terminal(sk_tree *tree, const void *state, const int32_t sequence[2],
+static const char *enter_terminal(sk_tree *tree, const void *state, const int32_t *sequence,
                                   double chance)
 {
-    float returns[2];
+    float returns[SK_MOST_PLAYERS];
     tree->game->ops->returns(tree->game, state, returns);
     tree->terminals++;
-    if (returns[0] != -returns[1])
+    if (tree->game->is.players == 2 && returns[0] != -returns[1])
         return "one player does not win what the other loses";
-    if (returns[0] == 0.0f || tree->sets_only)
+    if (tree->sets_only || returns[0] == 0.0f)
         return NULL;
     const char *wrong = GROW(tree, payoffs, tree->n_payoffs + 1);
     if (!wrong)
@@ -127,7 +128,7 @@ static const char *enter_terminal(sk_tree *tree, const void *state, const int32_
 }
 
 /* Enters the history whose state lies at the end of the path. */
-static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance)
+static const char *enter(sk_tree *tree, const int32_t *sequence, double chance)
 {
     const sk_game *game = tree->game;
     const void *state = state_at(tree, tree->depth);
@@ -143,8 +144,7 @@ static const char *enter(sk_tree *tree, const int32_t sequence[2], double chance
         return wrong;
     state = state_at(tree, tree->depth);
     frame *top = &tree->path[tree->depth];
-    top->sequence[0] = sequence[0];
-    top->sequence[1] = sequence[1];
+    memcpy(top->sequence, sequence, sizeof top->sequence);
     top->chance = chance;
     top->next = 0;
     if (who == SK_CHANCE || tree->counts_only) {
@@ -184,8 +184,9 @@ static const char *advance(sk_tree *tree)
         tree->depth--;
         return NULL;
     }
-    int32_t choice = top->next++, sequence[2] = {top->sequence[0], top->sequence[1]}, action;
+    int32_t choice = top->next++, sequence[SK_MOST_PLAYERS], action;
     double chance = top->chance;
+    memcpy(sequence, top->sequence, sizeof sequence);
     if (top->infoset < 0) {
         if (top->probabilities[choice] == 0.0)
             return NULL;
@@ -206,8 +207,6 @@ static const char *advance(sk_tree *tree)
 
 const char *sk_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes, sk_tree **out)
 {
-    if (game->is.players != 2) /* a history is a sequence of either player (tree.h) */
-        return "not a game of two players";
     sk_tree *tree = *out = calloc(1, sizeof *tree);
     if (!tree)
         return no_memory;
@@ -246,7 +245,9 @@ void sk_tree_close(sk_tree *tree)
 
 static const char *begin_tree(sk_tree *tree)
 {
-    const int32_t empty[2] = {0, 0};
+    const int32_t empty[SK_MOST_PLAYERS] = {0};
+    if (tree->game->is.players != 2 && !tree->sets_only) /* a payoff has two sequences (tree.h) */
+        return "not a game of two players";
     const char *wrong = GROW_BY(tree, states, 1, tree->stride);
     if (wrong)
         return wrong;

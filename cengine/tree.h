@@ -1,4 +1,5 @@
-/* A game's whole tree in sequence form (von Stengel 1996).
+/* A game's whole tree in sequence form (von Stengel 1996). Between more than two players it has
+ * information sets only.
  *
  * A *sequence* is a player's choice at an information set: all that the player did up to there
  * follows from it, since what a player knew once it knows for ever (perfect recall). Number 0 is
@@ -35,7 +36,7 @@ typedef struct {
 } infoset;
 
 typedef struct {
-    int32_t sequence[2];
+    int32_t sequence[SK_MOST_PLAYERS];
     double chance;
     int32_t infoset; /* -1 where chance acts */
     int32_t choices, next;

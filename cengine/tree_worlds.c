@@ -109,6 +109,8 @@ const char *sk_tree_worlds(sk_tree *tree, int64_t steps, double *values, double 
     const int32_t empty[2] = {0, 0};
     double value;
     const char *wrong = NULL;
+    if (tree->game->is.players != 2)
+        return "not a game of two players";
     if (!tree->n_worlds) {
         wrong = GROW_BY(tree, world_states, 1, tree->stride);
         if (wrong)

@@ -1,10 +1,11 @@
-"""What a best response wins against a policy, in games too large to be enumerated."""
+"""What a best response wins against a policy, in games too large to be enumerated, and between any
+number of players."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from stratkit.arguments import Between, Player, checked
+from stratkit.arguments import Between, checked
 from stratkit.arrays import Bytes
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, filled, lib, pointer, text
@@ -15,16 +16,18 @@ STEP = 200_000  # histories that are walked through before Python may be interru
 
 
 class BestResponse:
-    """A walk through all histories of `game`, a two-player zero-sum game of perfect recall, in
-    which `player` responds to a policy. It keeps no histories but those of the decisions on its
-    path.
+    """A walk through all histories of `game`, one of perfect recall, in which `player` responds to
+    a policy of all players. Of two players one wins what the other loses. It keeps no histories but
+    those of the decisions on its path.
 
     The policy is float64 [E], of the information sets of `tree`, which may be one of sets only;
     both None: all actions alike. What follows is right when `step` has returned True:
 
         best       float, what the player wins by its best response
         value      float, what it wins by its own part of the policy
-        histories  int, that the opponent's part of the policy allows
+        gain       float, what it would win by choosing one of its turns anew, in the mean of its
+                   turns as the policy comes to them; it plays by the policy before and after
+        histories  int, that the others' parts of the policy allow
         infosets   int, of the player, among them
         bytes      int, that it took at most
 
@@ -35,12 +38,14 @@ class BestResponse:
     def __init__(
         self,
         game: Game,
-        player: Player,
+        player: Annotated[int, Between(0, 6)],
         tree: Tree | None = None,
         policy: Vector | None = None,
         most_bytes: Most = MAX_BYTES,
         choices: Bytes | None = None,
     ) -> None:
+        if player >= game.players:
+            raise ValueError(f"player must be below {game.players}")
         if (tree is None) != (policy is None):
             raise ValueError("policy and tree belong together")
         if tree is None and choices is not None:
@@ -79,6 +84,7 @@ class BestResponse:
         lib.sk_response_read(self._handle, result)
         self.best: float = result.best
         self.value: float = result.value
+        self.gain: float = result.gains / result.turns if result.turns else 0.0
         self.histories: int = result.histories
         self.infosets: int = result.infosets
         self.bytes: int = result.bytes

@@ -27,9 +27,10 @@ STEP = 50_000  # histories that are enumerated before Python may be interrupted
 
 
 class Tree:
-    """All histories of `game`, a two-player zero-sum game, enumerated once.
+    """All histories of `game`, a two-player zero-sum game, enumerated once; between more players,
+    its information sets (`sets_only`).
 
-    The I information sets of both players are those of perfect recall: two histories are one set
+    The I information sets of all players are those of perfect recall: two histories are one set
     if the player saw and did the same on the way to it. Each has some of the E `actions`: those of
     set i are `actions[first[i]:first[i + 1]]`. A policy is float64 [E], or, `dense`, [I, actions of
     the game].
@@ -56,7 +57,9 @@ class Tree:
         most_bytes: Most = MAX_BYTES,
         sets_only: bool = False,
     ) -> None:
-        if game.players == 2 and certainly_exceeds(game, most_histories):
+        if game.players != 2 and not sets_only:
+            raise InputError(f"game {game.name}: not a game of two players")
+        if certainly_exceeds(game, most_histories):
             raise InputError(_too_large(game, most_histories))
         self.game, self._limits = game, (most_histories, most_bytes)
         self.sets_only = sets_only
@@ -327,7 +330,7 @@ def certainly_exceeds(game: Game, histories: Most) -> bool:
 
 @checked
 def histories_up_to(game: Game, most: Most = MAX_HISTORIES) -> int:
-    """How many histories a game of two players has, or `most` + 1 if there are more. It takes about
+    """How many histories a game has, or `most` + 1 if there are more. It takes about
     a second for every 20 million. `InputError`: the game breaks the rules of games."""
     opened, whole = ffi.new("sk_tree **"), ffi.new("int32_t *")
     wrong = lib.sk_tree_open(game.handle, most, MAX_BYTES, opened)

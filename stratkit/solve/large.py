@@ -128,11 +128,11 @@ class LargePhantom(LargeGame[Views]):
     def respond(self, policy: Views, progress: OpenProgress) -> tuple[PolicyValue, Response]:
         found = self._walked(policy, progress)
         response = response_of_phantom(self._sets.all, found.plans)
-        return PolicyValue(found.values[0], found.best), response
+        return PolicyValue.of_two(found.values[0], found.best), response
 
     def evaluate(self, policy: Views, progress: OpenProgress) -> PolicyValue:
         found = self._walked(policy, progress)
-        return PolicyValue(found.values[0], found.best)
+        return PolicyValue.of_two(found.values[0], found.best)
 
     def _walked(self, policy: Views, progress: OpenProgress) -> PhantomResponses:
         found = PhantomResponses(self.game, policy, self._threads)
@@ -202,7 +202,7 @@ class LargeDice(LargeGame[Float64s]):
     ) -> PolicyValue:
         found = DiceResponses(self._sets, policy, self._threads, choices)
         _step(found, progress, self.game)
-        return PolicyValue(found.values[0], found.best)
+        return PolicyValue.of_two(found.values[0], found.best)
 
 
 def _step(found: PhantomResponses | DiceResponses, progress: OpenProgress, game: Game) -> None:
@@ -269,7 +269,7 @@ class LargeWalk(LargeGame[Vector | None]):
                 bar.update(histories)
         histories, sets = both[0].histories, both[0].infosets + both[1].infosets
         self._size = (tree.histories, len(tree)) if tree else (histories, sets)
-        return PolicyValue(both[0].value, (both[0].best, both[1].best))
+        return PolicyValue.of_two(both[0].value, (both[0].best, both[1].best))
 
 
 def _walked(responses: list[BestResponse], threads: int) -> Iterator[int]:

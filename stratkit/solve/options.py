@@ -69,6 +69,9 @@ class ExploitOptions:
     table: str | None = usage(
         "--table FILE", "Keep the network's policy in FILE, and take it from there."
     )
+    local: bool = usage(
+        "--local", "Tell what choosing one turn anew gains; among more than two players, always."
+    )
     pairs: bool = usage("--pairs", "Let each two POLICYs play each other, too, in both seats.")
     write_response: str | None = usage(
         "--write-response FILE", "Write the best response, which plays as response:FILE."
@@ -94,6 +97,13 @@ class ExploitOptions:
             raise UsageError("--write-response responds to one policy, without --pairs")
         if self.write_response is not None:
             check_free(self.write_response, self.force)
+
+    def check_players(self, players: int) -> None:
+        """`UsageError`: an option that the game of so many players has no place for."""
+        named = {"--pairs": self.pairs, "--write-response": self.write_response is not None}
+        for name, given in named.items():
+            if given and players != 2:
+                raise UsageError(f"{name} is for two players, and {self.game} has {players}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,7 @@ class Entry:
 
     def json(self) -> dict[str, Any]:
         """As formats/exploitability.md describes it."""
+        values, local = self.result.values, self.result.local
         sampled = {} if self.error is None else {"nash_conv_error": round(self.error, DIGITS)}
         return {
             "name": self.name,
@@ -50,6 +51,8 @@ class Entry:
             "exploitability": round(self.result.exploitability, DIGITS),
             "nash_conv": round(self.result.nash_conv, DIGITS),
             "gains": [round(x, DIGITS) for x in self.result.incentives],
+            **({} if len(values) == 2 else {"values": [round(x, DIGITS) for x in values]}),
+            **({} if local is None else {"local": [round(x, DIGITS) for x in local]}),
             **sampled,
             **self.search,
         }
@@ -62,7 +65,7 @@ class ExploitabilityReport:
     game       its name
     histories  number of them
     sets       number of information sets
-    entries    a policy each
+    entries    a policy each, of equally many players
     rules      that differ from the game's own
     """
 
@@ -95,6 +98,11 @@ class ExploitabilityReport:
         """A line on the game, and a table."""
         head = ["policy", "step", "value", "exploitability", "NashConv"]
         rows = [_row(entry) for entry in self.entries]
+        if any(entry.result.local is not None for entry in self.entries):
+            head.append("local")
+            for row, entry in zip(rows, self.entries, strict=True):
+                local = entry.result.local
+                row.append("-" if local is None else _number(sum(local)))
         if any(entry.error is not None for entry in self.entries):
             head.append("+-")
             for row, entry in zip(rows, self.entries, strict=True):
@@ -107,10 +115,18 @@ class ExploitabilityReport:
         known = ", ".join(TYPES[type_] for type_ in open_types(self.rules))
         game = f"{self.game} with open {known}" if known else self.game
         lines = aligned([head, *rows], words=(0,))
-        return "\n".join([f"{game}: {size}; values to player 0", "", *lines])
+        many = any(len(entry.result.values) > 2 for entry in self.entries)
+        whose = "to the players in turn" if many else "to player 0"
+        return "\n".join([f"{game}: {size}; values {whose}", "", *lines])
 
 
 def _row(entry: Entry) -> list[str]:
-    numbers = (entry.result.value, entry.result.exploitability, entry.result.nash_conv)
+    result = entry.result
+    shown = result.values[:1] if len(result.values) == 2 else result.values
     step = "-" if entry.step is None else str(entry.step)
-    return [named(entry.name), step, *(f"{x + 0.0:.6f}" for x in numbers)]
+    numbers = " ".join(map(_number, shown)), _number(result.exploitability)
+    return [named(entry.name), step, *numbers, _number(result.nash_conv)]
+
+
+def _number(x: float) -> str:
+    return f"{x + 0.0:.6f}"

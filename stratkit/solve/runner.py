@@ -24,6 +24,7 @@ from stratkit.solve.exploitability import (
     evaluate,
     jackknife,
     jackknife_of_sums,
+    walk,
 )
 from stratkit.solve.large import LargeGame, open_large
 from stratkit.solve.options import AVERAGE, BY_LEARNERS, ITERATE, ExploitOptions
@@ -63,6 +64,7 @@ class Keeping:
     """What is kept of policies.
 
     table     a file, or None
+    local     what choosing one turn anew gains is computed, too
     pairs     policies are kept in memory, to meet one another
     response  so are best responses
     rules     of the game, that differ from its own
@@ -72,6 +74,7 @@ class Keeping:
     """
 
     table: str | None = None
+    local: bool = False
     pairs: bool = False
     response: bool = False
     rules: Mapping[str, int] = field(default_factory=dict)
@@ -97,14 +100,17 @@ def run_exploit(
     if options.table is not None and not _is_network(policies[0]):
         raise UsageError("--table keeps the policy of a network", text=options.policies[0])
     game, most_bytes = Game(options.game, options.rules), int(options.memory * (1 << 30))
-    kept = options.table, options.pairs, options.write_response is not None
+    options.check_players(game.players)
+    kept = options.table, options.local, options.pairs, options.write_response is not None
     keeping = Keeping(*kept, options.rules, options.force, note, most_bytes)
     large = open_large(game, options.threads, most_bytes, say)
     evaluator: Evaluator[Any]
+    if large and options.local:
+        raise UsageError(f"{options.game} is too large for --local")
     if large:
         evaluator = LargeEvaluator(large, progress, warn, keeping)
     else:
-        tree = Tree(game, most_bytes=most_bytes)
+        tree = Tree(game, most_bytes=most_bytes, sets_only=game.players != 2)
         note(f"{tree.histories:,} histories, {len(tree):,} information sets")
         how = options.repeats, keeping, options.estimator
         evaluator = PolicyEvaluator(tree, progress, warn, *how)
@@ -127,11 +133,9 @@ def run_exploit(
 
 
 def _write_response(options: ExploitOptions, response: Response, entry: Entry) -> None:
+    first, second = entry.result.best
     says = ResponseMetadata(
-        game=options.game,
-        rules=options.rules,
-        against=entry.policy,
-        best=entry.result.best,
+        game=options.game, rules=options.rules, against=entry.policy, best=(first, second)
     )
     assert options.write_response is not None
     with open_output(options.write_response, options.force, binary=True) as stream:
@@ -418,7 +422,13 @@ class PolicyEvaluator(Evaluator[Vector]):
         return self._judged(name, text, step, np.mean(policies, axis=0), error=error)
 
     def _value(self, policy: Vector) -> PolicyValue:
-        return evaluate(self.tree, policy)
+        found = None if self.tree.sets_only else evaluate(self.tree, policy)
+        if found and not self._keeping.local:
+            return found
+        game = self.tree.game
+        with self._progress(game.players * self.tree.histories, "history", game.name) as bar:
+            walked = walk(self.tree, policy, bar.update)
+        return replace(found, local=walked.local) if found else walked
 
     def _respond(self, policy: Vector) -> tuple[PolicyValue, Response]:
         reach = self.tree.reach(policy)
@@ -429,6 +439,9 @@ class PolicyEvaluator(Evaluator[Vector]):
         return np.where(self.tree.mine == 0, first, second)
 
     def _solve(self, name: str, iterations: int) -> Vector:
+        if self.tree.sets_only:
+            what = f"solvers are for two players, and {self.game.name} has {self.game.players}"
+            raise UsageError(what, text=name)
         policy: Vector = self._iterated(open_solver(name, self.tree), name, iterations)
         return policy
 

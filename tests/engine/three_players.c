@@ -145,12 +145,41 @@ static void replay(void)
     free(got);
 }
 
+/* Who chooses 3 gets 3 more than the mean of the choices times PLAYERS; the others choose alike. */
+static void enumerate(void)
+{
+    sk_tree *tree = NULL, *payoffs = NULL;
+    int32_t whole = 0;
+    MUST(!sk_tree_open(&game, 1000, 1 << 20, &payoffs));
+    MUST(!strcmp(sk_tree_grow(payoffs, 1000, &whole), "not a game of two players") && !whole);
+    sk_tree_close(payoffs);
+    MUST(!sk_tree_open(&game, 1000, 1 << 20, &tree));
+    sk_tree_sets_only(tree);
+    MUST(!sk_tree_grow(tree, 1000, &whole) && whole);
+    sk_tree_size size;
+    sk_tree_describe(tree, &size);
+    MUST(size.infosets == PLAYERS && size.actions == PLAYERS * CHOICES);
+    double policy[PLAYERS * CHOICES];
+    for (int i = 0; i < PLAYERS * CHOICES; i++)
+        policy[i] = 1.0 / CHOICES;
+    for (int player = 0; player < PLAYERS; player++) {
+        sk_response *response;
+        sk_response_result is;
+        uint8_t choices[PLAYERS] = {0};
+        MUST(!sk_response_open(&game, tree, policy, player, 1 << 20, choices, &response));
+        MUST(!sk_response_walk(response, 1000, &whole) && whole);
+        sk_response_read(response, &is);
+        MUST(is.best == 3 && is.value == 0 && is.gains == 3 && is.turns == 1);
+        MUST(choices[player] == CHOICES - 1);
+        sk_response_close(response);
+    }
+    sk_tree_close(tree);
+}
+
 int main(void)
 {
-    sk_tree *tree = NULL;
     play();
     replay();
-    const char *wrong = sk_tree_open(&game, 1000, 1 << 20, &tree);
-    MUST(!tree && wrong && !strcmp(wrong, "not a game of two players"));
+    enumerate();
     return 0;
 }

@@ -21,29 +21,38 @@ Policy = Mapping[Key, Mapping[int, float]]
 
 @dataclass
 class Node:
-    """A history: `actor` is a player, -1 for chance or -2 for nobody; `gain` is player 0's."""
+    """A history: `actor` is a player, -1 for chance or -2 for nobody; `gains` are the players', and
+    `turn` is the simultaneous turn, -1 for none."""
 
     actor: int
     key: Key | None = None
-    gain: float = 0.0
+    gains: tuple[float, ...] = ()
+    turn: int = -1
     children: dict[int, Node] = field(default_factory=dict)
 
+    @property
+    def gain(self) -> float:
+        """Player 0's."""
+        return self.gains[0]
 
-def grow(game: Game, actions: tuple[int, ...] = (), memory: tuple[tuple, tuple] = ((), ())) -> Node:
+
+def grow(game: Game, actions: tuple[int, ...] = (), memory: tuple[tuple, ...] = ()) -> Node:
     """The tree below the history of these actions."""
+    memory = memory or ((),) * game.players
     batch = Batch(game, 1)
     for action in actions:
         batch.apply(np.array([action], np.int32))
     actor = int(batch.actors()[0])
     if actor == -2:
-        return Node(actor, gain=float(batch.returns()[0, 0]))
+        return Node(actor, gains=tuple(map(float, batch.returns()[0])))
     seen = batch.observe()[0].tobytes()
-    node = Node(actor, (actor, memory[actor], seen) if actor >= 0 else None)
+    key = (actor, memory[actor], seen) if actor >= 0 else None
+    node = Node(actor, key, turn=int(batch.turns()[0]))
     for action in map(int, np.flatnonzero(batch.legal()[0])):
         after = list(memory)
         if actor >= 0:
             after[actor] = (*memory[actor], (seen, action))
-        node.children[action] = grow(game, (*actions, action), (after[0], after[1]))
+        node.children[action] = grow(game, (*actions, action), tuple(after))
     return node
 
 
@@ -82,35 +91,72 @@ def odds(node: Node, policy: Policy) -> dict[int, float]:
     return dict(policy[node.key])
 
 
-def value(node: Node, policy: Policy, charge: Callable[[Node], float] = lambda node: 0.0) -> float:
-    """The expected gain of player 0, with what `charge` gives it at each node."""
+def value(
+    node: Node,
+    policy: Policy,
+    charge: Callable[[Node], float] = lambda node: 0.0,
+    player: int = 0,
+) -> float:
+    """The expected gain of a player, with what `charge` gives it at each node."""
     if not node.children:
-        return node.gain
-    below = (p * value(node.children[a], policy, charge) for a, p in odds(node, policy).items())
+        return node.gains[player]
+    below = (
+        p * value(node.children[a], policy, charge, player) for a, p in odds(node, policy).items()
+    )
     return charge(node) + sum(below)
 
 
 def best_value(root: Node, policy: Policy, player: int) -> float:
     """The most that `player` can get: every pure policy of it is tried."""
     legal = {n.key: list(n.children) for n in nodes(root) if n.actor == player}
-    sign = -1 if player else 1
+    return _best_of(root, policy, player, legal)
+
+
+def _best_of(
+    root: Node, policy: Policy, player: int, legal: Mapping[Key | None, list[int]]
+) -> float:
+    """The same, where it chooses anew in these states alone."""
     results = []
     for choices in itertools.product(*legal.values()):
         pure = {key: {choice: 1.0} for key, choice in zip(legal, choices, strict=True)}
-        results.append(sign * value(root, {**policy, **pure}))
+        results.append(value(root, {**policy, **pure}, player=player))
     return max(results)
 
 
+def gain_of_a_turn(root: Node, policy: Policy, player: int) -> float:
+    """What `player` gains by choosing one of its turns anew, in the mean of those it comes to."""
+    turns: dict[Key, dict[Key | None, list[int]]] = defaultdict(dict)  # by where they begin
+    _find_turns(root, player, None, turns)
+    now = value(root, policy, player=player)
+    gains = sum(_best_of(root, policy, player, legal) - now for legal in turns.values())
+    there = (others * mine for n, others, mine in reaches(root, policy) if n.key in turns)
+    return gains / sum(there)
+
+
+def _find_turns(
+    node: Node,
+    player: int,
+    begun: tuple[int, Key] | None,
+    turns: dict[Key, dict[Key | None, list[int]]],
+) -> None:
+    if node.actor == player and node.key:
+        if begun is None or node.turn < 0 or begun[0] != node.turn:
+            begun = node.turn, node.key
+        turns[begun[1]][node.key] = list(node.children)
+    for child in node.children.values():
+        _find_turns(child, player, begun, turns)
+
+
 def reaches(
-    node: Node, policy: Policy, others: tuple[float, float] = (1.0, 1.0)
+    node: Node, policy: Policy, others: tuple[float, ...] = (1.0,) * 7
 ) -> Iterator[tuple[Node, float, float]]:
     """Each node where a player acts, with the probability of getting there but for its own part,
-    and its own part. `others`: the probability but for player 0's part, and for player 1's."""
+    and its own part. `others`: the probability but for each player's part."""
     if node.actor >= 0:
         yield node, others[node.actor], own(node, policy)
     for action, p in odds(node, policy).items() if node.children else ():
         now = tuple(x if node.actor == i else x * p for i, x in enumerate(others))
-        yield from reaches(node.children[action], policy, (now[0], now[1]))
+        yield from reaches(node.children[action], policy, now)
 
 
 def own(node: Node, policy: Policy) -> float:

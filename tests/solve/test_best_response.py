@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import numpy as np
 import pytest
 
+from solve.slow_tree import best_value, gain_of_a_turn, grow, spelt_out, value
 from solve.small_games import tree_of
 from stratkit.engine import Game, Tree
 from stratkit.engine.best_response import BestResponse
 from stratkit.errors import InputError
-from stratkit.solve.exploitability import evaluate
+from stratkit.solve.exploitability import evaluate, walk
 
 GAMES = (
     *("kuhn", "leduc", "liars_dice:1x3", "liars_dice:2x2", "dark_hex:2", "dark_hex:2:classical"),
@@ -67,6 +70,56 @@ def test_a_fault_in_one_information_set_shows() -> None:
     assert abs(walked(tree, 0, faulty).best - expected) > 1e-3
 
 
+def test_kuhn_poker_by_hand() -> None:
+    """All cards and bets alike. Player 0 gains 3/8 by betting anew at once, and 5/6 behind a bet,
+    to which a quarter of its games come: (3/8 + 5/24) / (5/4). Player 1 gains 1/4 behind a pass and
+    5/6 behind a bet, half of the games each."""
+    tree = tree_of("kuhn")
+    local = walk(tree, tree.uniform()).local
+    assert local == pytest.approx((7 / 15, 13 / 24), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_three_players_are_those_of_a_slow_tree(seed: int) -> None:
+    """Of which every pure policy is tried."""
+    game = Game("py:solve.three_bids:ThreeBids")
+    tree, root = Tree(game, sets_only=True), grow(game)
+    policy = drawn(tree, seed)
+    slow, found = spelt_out(tree, policy), evaluate(tree, policy)
+    for player in range(3):
+        assert found.values[player] == pytest.approx(value(root, slow, player=player), abs=1e-9)
+        assert found.best[player] == pytest.approx(best_value(root, slow, player), abs=1e-9)
+        expected = gain_of_a_turn(root, slow, player)
+        assert found.local and found.local[player] == pytest.approx(expected, abs=1e-9)
+    assert found.nash_conv == pytest.approx(sum(found.best) - sum(found.values))
+
+
+TWO_UNITS = """
+year 1901
+years 1
+win 5
+inland AAA * army DDD
+inland BBB * army DDD
+inland CCC * army EEE
+inland DDD * army AAA BBB
+inland EEE army CCC
+power RED home AAA BBB units A AAA A BBB
+power BLUE home CCC units A CCC
+"""
+
+
+def test_a_turn_of_several_units_is_chosen_anew_as_one(tmp_path: pathlib.Path) -> None:
+    """Two armies that go to one centre gain nothing, and one that the other supports does."""
+    file = tmp_path / "two.map"
+    file.write_text(TWO_UNITS)
+    tree = Tree(Game(f"diplomacy:{file}"))
+    root, policy = grow(tree.game), drawn(tree, 4)
+    local, slow = walk(tree, policy).local, spelt_out(tree, policy)
+    for player in (0, 1):
+        expected = gain_of_a_turn(root, slow, player)
+        assert local and expected > 1e-3 and local[player] == pytest.approx(expected, abs=1e-9)
+
+
 def test_a_tree_of_sets_only_has_no_histories() -> None:
     sets = Tree(Game("kuhn"), sets_only=True)
     assert sets.bytes < tree_of("kuhn").bytes
@@ -80,5 +133,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
         BestResponse(tree.game, 0, tree)
     with pytest.raises(ValueError, match="tree must be of the same game"):
         BestResponse(Game("leduc"), 0, tree, tree.uniform())
+    with pytest.raises(ValueError, match="player must be below 2"):
+        BestResponse(tree.game, 2)
     with pytest.raises(InputError, match="game mini: too large to enumerate"):
         BestResponse(Game("mini"), 0, most_bytes=100_000).step()
