@@ -98,15 +98,15 @@ class ExploitabilityReport:
         """A line on the game, and a table."""
         head = ["policy", "step", "value", "exploitability", "NashConv"]
         rows = [_row(entry) for entry in self.entries]
+        if any(entry.error is not None for entry in self.entries):
+            head.append("+-")
+            for row, entry in zip(rows, self.entries, strict=True):
+                row.append("-" if entry.error is None else f"{entry.error:.6f}")
         if any(entry.result.local is not None for entry in self.entries):
             head.append("local")
             for row, entry in zip(rows, self.entries, strict=True):
                 local = entry.result.local
                 row.append("-" if local is None else _number(sum(local)))
-        if any(entry.error is not None for entry in self.entries):
-            head.append("+-")
-            for row, entry in zip(rows, self.entries, strict=True):
-                row.append("-" if entry.error is None else f"{entry.error:.6f}")
         for key in dict.fromkeys(key for entry in self.entries for key in entry.search):
             head.append(key)
             for row, entry in zip(rows, self.entries, strict=True):
