@@ -13,15 +13,15 @@ static inline sk_bits bit(int square)
     return (sk_bits)1 << square;
 }
 
-static inline int has(sk_bits set, int square)
-{
-    assert(square >= 0 && square < 128);
-    return (int)(set >> square) & 1;
-}
-
 static inline uint64_t low_half(sk_bits set) { return (uint64_t)set; }
 
 static inline uint64_t high_half(sk_bits set) { return (uint64_t)(set >> 64); }
+
+static inline int has(sk_bits set, int square)
+{
+    assert(square >= 0 && square < 128);
+    return (square < 64 ? low_half(set) : high_half(set)) >> (square & 63) & 1;
+}
 
 /* The lowest square of a set that is not empty. */
 static inline int lsb(sk_bits set)
@@ -55,29 +55,34 @@ static inline int count(sk_bits set)
     return (int)(bytes * 0x0101010101010101u >> 56);
 }
 
-/* The square of a half that has exactly `n` of its squares below it. */
-static inline int nth_of_half(uint64_t half, int n)
+/* Eight squares as eight bytes, 1 where the set has them: square 7 - i is byte i. */
+static inline uint64_t falling_bytes(uint8_t eight)
+{
+    return eight * 0x8040201008040201u >> 7 & 0x0101010101010101u;
+}
+
+/* How many of eight sums, each a byte of at most 127, are no more than `n`. */
+static inline int sums_up_to(uint64_t sums, int n)
 {
     const uint64_t ones = 0x0101010101010101u;
-    uint64_t up_to = count_bytes(half) * ones; /* in byte i: the squares of bytes 0 .. i */
-    /* Bytes with no more than n squares up to their end come before the one that we want. */
-    uint64_t before = ((ones * (uint64_t)n | 0x80 * ones) - up_to) >> 7 & ones;
-    int byte = 8 * (int)(before * ones >> 56);
-    int left = n - (int)((up_to << 8) >> byte & 0xff);
-    uint64_t bits = half >> byte;
-    for (; left; left--)
-        bits &= bits - 1;
-    return byte + __builtin_ctzll(bits);
+    return (int)(((((uint64_t)n * ones | 0x80 * ones) - sums) >> 7 & ones) * ones >> 56);
 }
 
 /* One square of a set that is not empty; uniform if `random` is. */
 static inline int random_bit(sk_bits set, uint32_t random)
 {
     assert(set);
-    int low = (int)(count_bytes(low_half(set)) * 0x0101010101010101u >> 56);
-    int n = (int)((uint64_t)random * (uint64_t)count(set) >> 32);
-    int upper = n >= low;
-    return 64 * upper + nth_of_half(upper ? high_half(set) : low_half(set), upper ? n - low : n);
+    const uint64_t ones = 0x0101010101010101u;
+    /* In byte i of a half's sums: how many squares its bytes 0 .. i have. */
+    uint64_t low = count_bytes(low_half(set)) * ones, high = count_bytes(high_half(set)) * ones;
+    int below = (int)(low >> 56), n = (int)(random * ((low >> 56) + (high >> 56)) >> 32);
+    int upper = n >= below;
+    uint64_t half = upper ? high_half(set) : low_half(set), sums = upper ? high : low;
+    n -= upper ? below : 0;
+    int byte = 8 * sums_up_to(sums, n);
+    n -= (int)(sums << 8 >> byte & 0xff);
+    uint64_t squares = __builtin_bswap64(falling_bytes((uint8_t)(half >> byte)));
+    return 64 * upper + byte + sums_up_to(squares * ones, n);
 }
 
 static inline uint64_t reversed_half(uint64_t half)
@@ -92,12 +97,6 @@ static inline uint64_t reversed_half(uint64_t half)
 static inline sk_bits reversed_bits(sk_bits set)
 {
     return (sk_bits)reversed_half(low_half(set)) << 64 | reversed_half(high_half(set));
-}
-
-/* Eight squares as eight bytes, 1 where the set has them: square 7 - i is byte i. */
-static inline uint64_t falling_bytes(uint8_t eight)
-{
-    return eight * 0x8040201008040201u >> 7 & 0x0101010101010101u;
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* Views are the same by however many squares at a time they are written: after every action of
- * random games, and without a byte beyond their end. Prints how many were compared. */
+ * random games, and without a byte beyond their end. So is what is picked, by whatever the
+ * processor has for it. Prints how many were compared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,15 @@ static void views(const sk_game *game, int lanes, const void *state, uint8_t out
     memset(out, BEYOND, 2 * ROOM);
     ops.observe(game, state, out[0]);
     ops.legal_mask(game, state, out[1]);
+}
+
+/* A random action, if it is what the portable way picks; -1 otherwise. */
+static int picked(const sk_game *game, const void *state, uint32_t random)
+{
+    const stratego_state *as_is = state;
+    int action = game->ops->pick(game, state, random);
+    int portable = framed(as_stratego(game), as_is->side, random_bit(as_is->legal, random));
+    return action == portable ? action : -1;
 }
 
 int main(int argc, char **argv)
@@ -40,7 +50,10 @@ int main(int argc, char **argv)
                 if (memcmp(eight, others, sizeof eight) != 0)
                     return 1;
             }
-            game->ops->apply(game, state, game->ops->pick(game, state, philox_word(&draws)));
+            int action = picked(game, state, philox_word(&draws));
+            if (action < 0 || !game->ops->is_legal(game, state, action))
+                return 1;
+            game->ops->apply(game, state, action);
         }
     }
     printf("%d %ld\n", most, compared);
