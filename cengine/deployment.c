@@ -37,7 +37,8 @@ static void reveal_open(stratego_state *state, int32_t open)
     }
 }
 
-void stratego_place(const stratego *game, stratego_state *state, int square)
+__attribute__((noinline)) void stratego_place(const stratego *game, stratego_state *state,
+                                              int square)
 {
     uint8_t side = state->side;
     assert(state->phase == PLACING && has(state->legal, square));

@@ -13,7 +13,8 @@ static sk_bits scout_reach(const stratego *game, const stratego_state *state, in
     return set & game->board;
 }
 
-sk_bits stratego_destinations(const stratego *game, const stratego_state *state, int from)
+__attribute__((noinline)) sk_bits stratego_destinations(const stratego *game,
+                                                        const stratego_state *state, int from)
 {
     int side = state->side;
     int scout = cell_type(state->cells[from]) == SCOUT;
@@ -23,8 +24,10 @@ sk_bits stratego_destinations(const stratego *game, const stratego_state *state,
            & ~chase_bans(game, state, from);
 }
 
-/* The pieces of the side to move that the repetition rules may touch. */
-static sk_bits doubtful_pieces(const stratego *game, const stratego_state *state)
+/* The pieces of the side to move that the repetition rules may touch: nearly always none, which
+ * inlined takes a few comparisons. */
+__attribute__((always_inline)) static inline sk_bits doubtful_pieces(const stratego *game,
+                                                                     const stratego_state *state)
 {
     const border_crossings *run = &state->crossings[state->side];
     sk_bits last = has_closed_border(game, state) ? bit(run->square) : 0;

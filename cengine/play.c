@@ -119,7 +119,9 @@ void stratego_begin_turn(const stratego *game, stratego_state *state)
     }
 }
 
-void stratego_do_move(const stratego *game, stratego_state *state, int to)
+/* Not inlined, as placing and destinations are not: who applies an action would save registers for
+ * all three. */
+__attribute__((noinline)) void stratego_do_move(const stratego *game, stratego_state *state, int to)
 {
     int from = state->selected, side = state->side;
     uint8_t target = state->cells[to];
