@@ -130,8 +130,7 @@ class Algorithm(ABC, Generic[F, T]):
         network, inputs = self.trained, views.inputs
         graph = torch.is_grad_enabled()
         embedding = network.embed(inputs) if graph else network.embed_without_graph(inputs)
-        logits = network.logits(embedding, inputs, views.legal)
-        return logits, network.value(embedding, inputs)
+        return network.logits_and_value(embedding, inputs, views.legal)
 
     def learning_rate(self, step: int) -> float:
         """Adam's rate in update number `step`, counted from 0."""

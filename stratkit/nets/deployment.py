@@ -145,9 +145,30 @@ class WithDeployment(MoveNetwork):
         self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, legal: Tensor
     ) -> Tensor:
         """Logits float32 [n, A], -inf where illegal."""
+        play = self.play.logits(embedding.play, inputs.play, legal[inputs.rows[1]])
+        return self._logits(embedding, inputs, legal, play)
+
+    def logits_and_value(
+        self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, legal: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        logits, values = self.play.logits_and_value(
+            embedding.play, inputs.play, legal[inputs.rows[1]]
+        )
+        return (
+            self._logits(embedding, inputs, legal, logits),
+            self._values(embedding, inputs, values),
+        )
+
+    def _logits(
+        self,
+        embedding: DeploymentEmbedding,
+        inputs: DeploymentInputs,
+        legal: Tensor,
+        play: Tensor,
+    ) -> Tensor:
+        """The logits of all rows: `play`, and those of the deployment."""
         illegal = ~legal[inputs.rows[0]].bool()
         deploy = self.deployment.logits(embedding.deployment).masked_fill(illegal, -torch.inf)
-        play = self.play.logits(embedding.play, inputs.play, legal[inputs.rows[1]])
         return torch.cat([deploy, play]).index_select(0, inputs.place)
 
     def move_logits(
@@ -160,8 +181,13 @@ class WithDeployment(MoveNetwork):
 
     def value(self, embedding: DeploymentEmbedding, inputs: DeploymentInputs) -> Tensor:
         """Values float32 [n] for the acting side."""
+        return self._values(embedding, inputs, self.play.value(embedding.play, inputs.play))
+
+    def _values(
+        self, embedding: DeploymentEmbedding, inputs: DeploymentInputs, play: Tensor
+    ) -> Tensor:
+        """The values of all rows: `play`, and those of the deployment."""
         deploy = self.deployment.value(embedding.deployment)
-        play = self.play.value(embedding.play, inputs.play)
         return torch.cat([deploy, play.to(deploy)]).index_select(0, inputs.place)
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn, relu_
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import one_hot, relu
 
 from stratkit.engine import distinct_views
@@ -199,20 +200,49 @@ class FromTo(MoveNetwork):
     def logits(self, embedding: FromToEmbedding, inputs: FromToInputs, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal. On a CPU only the legal squares are looked at,
         which are a tenth."""
-        squares, part = embedding.squares, inputs.part
-        chosen = self.context(_at(squares, inputs.position, inputs.square))
+        squares = embedding.squares
+        chosen = _at(squares, inputs.position, inputs.square)
         if not on_cpu(legal):
-            everywhere = self._logits_everywhere(squares, inputs, chosen)
+            everywhere = self._logits_everywhere(squares, inputs, self.context(chosen))
             return everywhere.masked_fill(~legal.bool(), -torch.inf)
-        none = self.part((part == DEPLOY).long())
-        context = torch.where((part == TARGET)[:, None], chosen, none)
         view, square = legal.nonzero(as_tuple=True)
+        targets = _at(squares, inputs.position.index_select(0, view), square)
+        return self._logits(inputs, legal, view, square, targets, chosen)
+
+    def logits_and_value(
+        self, embedding: FromToEmbedding, inputs: FromToInputs, legal: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """On a CPU what both read has one gradient: each would else write one of the board."""
+        if not on_cpu(legal):
+            return super().logits_and_value(embedding, inputs, legal)
+        squares, position = embedding.squares, inputs.position
+        view, square = legal.nonzero(as_tuple=True)
+        mean, most, targets, chosen = _Read.apply(  # type: ignore[no-untyped-call]
+            self._board(squares),
+            _row(squares, position.index_select(0, view), square),
+            _row(squares, position, inputs.square),
+        )
+        logits = self._logits(inputs, legal, view, square, targets, chosen)
+        return logits, self._value(inputs, embedding.counts, mean, most, chosen)
+
+    def _logits(
+        self,
+        inputs: FromToInputs,
+        legal: Tensor,
+        view: Tensor,
+        square: Tensor,
+        targets: Tensor,
+        chosen: Tensor,
+    ) -> Tensor:
+        """Logits of the legal squares, int64 [k] views and squares, by what stands there, [k, C],
+        and on the chosen piece's square, [n, C]."""
+        part = inputs.part
+        none = self.part((part == DEPLOY).long())
+        context = torch.where((part == TARGET)[:, None], self.context(chosen), none)
         action = view * legal.shape[1] + square
         met = inputs.outcomes.flatten(0, 1).index_select(0, action)
         met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
-        position = inputs.position.index_select(0, view)
-        hidden = self.square(_at(squares, position, square))
-        hidden = hidden + context.index_select(0, view) + self.outcome(met)
+        hidden = self.square(targets) + context.index_select(0, view) + self.outcome(met)
         with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
             scores = self.policy(relu(hidden).float())
         scores = scores.gather(1, part[view, None])[:, 0]
@@ -257,39 +287,61 @@ class FromTo(MoveNetwork):
         """Values float32 [n] for the acting side: from the means and maxima over the board, the
         counts, and the chosen piece."""
         squares, counts = embedding
-        board = squares.view(len(squares), *self.shape[1:], -1)
-        mean, most = _MeanAndMost.apply(board)  # type: ignore[no-untyped-call]
+        mean, most = _Read.apply(self._board(squares))  # type: ignore[no-untyped-call]
+        chosen = _at(squares, inputs.position, inputs.square)
+        return self._value(inputs, counts, mean, most, chosen)
+
+    def _value(
+        self, inputs: FromToInputs, counts: Tensor, mean: Tensor, most: Tensor, chosen: Tensor
+    ) -> Tensor:
+        """The same, by what is read: [m, C] of positions, and of the chosen piece's square
+        [n, C]."""
         board = torch.cat([mean, most, counts], 1).index_select(0, inputs.position)
-        target = (inputs.part == TARGET)[:, None]
-        chosen = _at(squares, inputs.position, inputs.square) * target
+        chosen = chosen * (inputs.part == TARGET)[:, None]
         return last_layer(self.critic, torch.cat([chosen, board], 1))[:, 0]
 
+    def _board(self, squares: Tensor) -> Tensor:
+        """[m, H, W, C]."""
+        return squares.view(len(squares), *self.shape[1:], -1)
 
-class _MeanAndMost(torch.autograd.Function):
-    """Means and maxima over the board, [m, C] each, of [m, H, W, C]. Equal maxima share a gradient.
+
+class _Read(torch.autograd.Function):
+    """What heads read of boards [m, H, W, C]: means and maxima over each, [m, C], and squares,
+    [k, C], of each of some `rows`, int64 [k]. Their gradients meet in one piece of memory. Equal
+    maxima share a gradient.
 
     On a CPU `amax`, over all squares at once, and its gradient take as long as a convolution."""
 
     @staticmethod
-    def forward(ctx: Any, squares: Tensor) -> tuple[Tensor, Tensor]:
-        most = squares.amax(1).amax(1)
-        ctx.save_for_backward(squares, most)
-        return squares.mean((1, 2)), most
+    def forward(ctx: Any, boards: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
+        most = boards.amax(1).amax(1)
+        ctx.save_for_backward(boards, most, *rows)
+        squares = boards.flatten(0, 2)
+        return boards.mean((1, 2)), most, *(squares.index_select(0, each) for each in rows)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        squares, most = ctx.saved_tensors
-        highest = torch.empty_like(squares)  # 0 and 1: bools take longer
-        torch.eq(squares, most[:, None, None], out=highest)
-        of_most = gradients[1] / highest.sum(1).sum(1)
-        of_mean = gradients[0] / (squares.shape[1] * squares.shape[2])
-        return highest.mul_(of_most[:, None, None]).add_(of_mean[:, None, None])
+    @once_differentiable
+    def backward(ctx: Any, of_mean: Tensor, of_most: Tensor, *of_rows: Tensor) -> tuple[Any, ...]:
+        boards, most, *rows = ctx.saved_tensors
+        squares = boards.flatten(1, 2)
+        gradient = torch.empty_like(squares)  # 0 and 1: bools take longer
+        torch.eq(squares, most[:, None], out=gradient)
+        of_most = of_most / gradient.sum(1)
+        of_mean = of_mean / squares.shape[1]
+        torch.addcmul(of_mean[:, None], gradient, of_most[:, None], out=gradient)
+        for each, of_each in zip(rows, of_rows, strict=True):
+            gradient.flatten(0, 1).index_add_(0, each, of_each)
+        return gradient.view_as(boards), *(None for _ in rows)
 
 
 def _at(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:
     """[k, C]: these squares of these positions, of [m, S, C]."""
-    rows = squares.flatten(0, 1)
-    return rows.index_select(0, position * squares.shape[1] + square)
+    return squares.flatten(0, 1).index_select(0, _row(squares, position, square))
+
+
+def _row(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:
+    """int64 [k], where those lie, one position's after the other's."""
+    return position * squares.shape[1] + square
 
 
 def _positions(packed: Tensor) -> Tensor:

@@ -79,12 +79,27 @@ class Mirrored(WithDeployment):
     def logits(self, embedding: DeploymentEmbedding, inputs: Any, legal: Tensor) -> Tensor:
         """Logits float32 [n, A], -inf where illegal. Where the flag is to be placed, a square on
         the left has the logit of its image, whether that is legal or not."""
-        _, mirrored, like_image = inputs
+        logits = super().logits(embedding, inputs.inputs, self._legal_seen(inputs, legal))
+        return self._turned(inputs, legal, logits)
+
+    def logits_and_value(
+        self, embedding: DeploymentEmbedding, inputs: Any, legal: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        seen = self._legal_seen(inputs, legal)
+        logits, values = super().logits_and_value(embedding, inputs.inputs, seen)
+        return self._turned(inputs, legal, logits), values
+
+    def _legal_seen(self, inputs: Seen, legal: Tensor) -> Tensor:
+        """The legal squares of the views as the network sees them, bool [n, S], and the images of
+        those on the left that the flag may be placed on."""
         reflected = legal[:, self.image].bool()
-        legal_seen = torch.where(mirrored[:, None], reflected, legal.bool())
-        legal_seen = legal_seen | (reflected & like_image[:, self.image])
-        logits = super().logits(embedding, inputs.inputs, legal_seen)
-        turned = torch.where(mirrored[:, None] | like_image, logits[:, self.image], logits)
+        seen = torch.where(inputs.mirrored[:, None], reflected, legal.bool())
+        return seen | (reflected & inputs.like_image[:, self.image])
+
+    def _turned(self, inputs: Seen, legal: Tensor, logits: Tensor) -> Tensor:
+        """Logits of the views as they are, of those that the network gives."""
+        images = inputs.mirrored[:, None] | inputs.like_image
+        turned = torch.where(images, logits[:, self.image], logits)
         return turned.masked_fill(~legal.bool(), -torch.inf)
 
     def move_logits(self, embedding: DeploymentEmbedding, inputs: Any, moves: Moves) -> Tensor:

@@ -64,12 +64,15 @@ class Network(nn.Module, ABC):
     def value(self, embedding: Any, inputs: Any) -> Tensor:
         """Values float32 [n] for the acting side."""
 
+    def logits_and_value(self, embedding: Any, inputs: Any, legal: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and values, whose gradients a network may have a faster way for together."""
+        return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
+
     def forward(self, packed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:
         """Logits float32 [n, A], -inf where illegal, and values float32 [n] of a batch: uint8
         [n, B] and the legal actions, uint8 or bool [n, A]."""
         inputs = self.prepare(packed)
-        embedding = self.embed(inputs)
-        return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
+        return self.logits_and_value(self.embed(inputs), inputs, legal)
 
 
 class MoveNetwork(Network):

@@ -60,6 +60,32 @@ def test_shared_or_not_the_answers_are_the_same() -> None:
     assert_close(net.value(embedding, inputs).detach(), alone[1].detach())
 
 
+@pytest.mark.parametrize("net", ["fromto:8x1", "fromto:8x1+deployment", "fromto:8x1+mirrored"])
+def test_heads_together_are_the_heads_one_by_one(net: str) -> None:
+    """The same to the last bit; their gradients, which meet in one place, up to rounding."""
+    views = views_of_games(Game("mini"), 2, seed=3)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    made = drawn(build(net, Game("mini"), seed=1))
+    parameters = list(made.parameters())
+    weights = [torch.randn(int(legal.sum())), torch.randn(len(legal))]
+
+    def learned(together: bool) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        inputs = made.prepare_shared(packed)
+        read = (made.embed(inputs), inputs)
+        heads = (
+            made.logits_and_value(*read, legal)
+            if together
+            else (made.logits(*read, legal), made.value(*read))
+        )
+        said = [heads[0][legal.bool()], heads[1]]
+        return said, list(torch.autograd.grad(said, parameters, weights))
+
+    (found, gradient), (wanted, its) = learned(True), learned(False)
+    assert all(map(torch.equal, found, wanted))
+    apart = torch.cat([(a - b).flatten() for a, b in zip(gradient, its, strict=True)]).norm()
+    assert apart <= 1e-6 * torch.cat([x.flatten() for x in its]).norm()
+
+
 @pytest.mark.parametrize(
     ("name", "net"),
     [
