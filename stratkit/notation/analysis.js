@@ -114,6 +114,7 @@ function drawAnalysis() {
     at("opinion").textContent = task ? "" : opinionText(ply);
     const x = GRAPH.width * ply / Math.max(boards.length - 1, 1);
     if (at("here")) for (const end of ["x1", "x2"]) at("here").setAttribute(end, x);
+    showPicked();
 }
 
 // ---- learning from mistakes ----
@@ -137,12 +138,12 @@ function begin() {
 }
 
 function leave() {
-    const ended = task && task.mistakes[task.number].ply;
+    const ended = task.mistakes[task.number].ply, {side} = task;
     task = picked = null;
     for (const side of ["red", "blue"]) at("knows-" + side).checked = true;
-    go(ended || ply);
+    go(ended);
     showTask();
-    at("learn").querySelector("button:enabled").focus();
+    at("learn").children[side === "red" ? 0 : 1].focus();
 }
 
 function showTask() {
@@ -153,7 +154,7 @@ function showTask() {
     const one = task.mistakes[task.number];
     at("asked").textContent = `Mistake ${task.number + 1} of ${task.mistakes.length}: ${task.side} ` +
         `played ${one.move} at ply ${one.ply}, and lost ${one.loss.toFixed(2)}` +
-        `${within(one.loss_error)} by it. What is better? Click the piece and its square, or choose.`;
+        `${within(one.loss_error)} by it. What is better? Choose a move, or a piece and its square on the board.`;
     const moves = one.moves.map(({move}) => move)
         .sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
     at("try").replaceChildren(...moves.map(move => new Option(move)));
@@ -182,6 +183,7 @@ function why(tried) {
 
 function attempt(move) {
     const one = task.mistakes[task.number], tried = one.moves.find(known => known.move === move);
+    picked = null;
     if (!tried) return tell(`${move} is no legal move.`);
     const judged = verdict(one, tried), less = tried.loss > 0 ?
         `${tried.loss.toFixed(2)}${within(tried.loss_error)} less than after the best move` : "no less than any";
@@ -226,14 +228,21 @@ function nextTask() {
     at("learned").textContent = `${found} of ${mistakes.length} of ${side}'s mistakes mended.`;
 }
 
-// A click on a square of the board: the piece first, then where it goes.
+// A square of the board is chosen by click or key: the piece first, then where it goes.
 function pick(square) {
     if (!task) return;
     const own = piece(boards[ply][square]);
     if (own && own.side === task.side) picked = square;
-    else if (picked !== null) {
-        attempt(board.name(picked) + board.name(square));
-        picked = null;
-    }
-    board.squares.forEach((group, i) => group.classList.toggle("picked", i === picked));
+    else if (picked !== null) attempt(board.name(picked) + board.name(square));
+    showPicked();
+}
+
+// To mend a mistake squares are buttons. Which one is picked is seen and heard.
+function showPicked() {
+    board.squares.forEach((group, square) => {
+        group.setAttribute("role", task ? "button" : "img");
+        group.classList.toggle("picked", square === picked);
+        if (square === picked) group.setAttribute("aria-pressed", "true");
+        else group.removeAttribute("aria-pressed");
+    });
 }

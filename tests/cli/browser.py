@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+ARROWS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}  # numbers on Windows
 PATIENCE = 120  # seconds; it answers within one, where there is nothing else to do
 
 
@@ -104,12 +105,31 @@ class Browser:
         ]
         return [role for role, name in named if role in roles and not name]
 
-    def press(self, key: str, code: int) -> None:
-        """Presses a key and lets it go; `code` is its number on Windows."""
-        event = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+    def press(self, key: str, code: int, shift: bool = False) -> None:
+        """Presses a key and lets it go, with Shift or not; `code` is its number on Windows."""
+        event = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 8 * shift}
         text = {"text": "\r"} if key == "Enter" else {}  # which is what presses a button
         self._call("Input.dispatchKeyEvent", type="keyDown", **event, **text)
         self._call("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def tab_to(self, element: str, shift: bool = False) -> None:
+        """Presses Tab until the focus is on the element that this script names."""
+        for _ in range(60):
+            if self.evaluate(f"document.activeElement === {element}"):
+                return
+            self.press("Tab", 9, shift)
+        raise AssertionError(f"Tab does not reach {element}")
+
+    def walk_to(self, square: int) -> None:
+        """Presses arrows until the focus, which is on a board, is on this square."""
+        while here := self.evaluate(f"""(() => {{
+            const here = board.squares.indexOf(document.activeElement), {{width}} = board;
+            if (here < 0) throw new Error("the focus is not on the board");
+            const turn = board.below === "blue" ? -1 : 1, right = turn * ({square} % width - here % width);
+            const up = turn * (Math.floor({square} / width) - Math.floor(here / width));
+            return right > 0 ? "ArrowRight" : right < 0 ? "ArrowLeft" : up > 0 ? "ArrowUp" : up < 0 ? "ArrowDown" : "";
+        }})()"""):
+            self.press(here, ARROWS[here])
 
     def click(self, element: str) -> None:
         """Clicks with the mouse into the middle of the element with this id.

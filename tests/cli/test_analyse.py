@@ -326,6 +326,48 @@ def test_one_learns_from_mistakes_by_keys(
     assert browser.evaluate("document.getElementById('task').hidden") and browser.errors == []
 
 
+def test_keys_alone_mend_mistakes(
+    browser: Browser, page: pathlib.Path, records: Records
+) -> None:
+    """By Tab, arrows, Enter and the space bar; who hears the page is told what is asked, which
+    square is picked, and how good the try is."""
+    mistakes = [one for one in of("mistake", records) if one["side"] == "blue"]
+    browser.forget()
+    browser.screen(1280, 720)
+    browser.open(page)
+    browser.tab_to("at('learn').children[1]")
+    browser.press("Enter", 13)
+    for one in mistakes:
+        assert browser.evaluate("document.activeElement.getAttribute('aria-describedby')") == "asked"
+        chosen = browser.evaluate("at('try').value")
+        browser.press("ArrowDown", 40)
+        assert browser.evaluate("at('try').value") != chosen
+        browser.tab_to("at('attempt')")
+        browser.press("Enter", 13)
+        assert browser.evaluate("document.querySelector('#told[aria-live]').textContent")
+        browser.tab_to("board.squares.find(group => group.tabIndex === 0)", shift=True)
+        assert browser.evaluate("board.below") == "blue"
+        for number, name in enumerate(split(one["line"][0]["move"])):
+            square = browser.evaluate(f"boards[0].findIndex((_, at) => board.name(at) === '{name}')")
+            browser.walk_to(square)
+            browser.press(*(("Enter", 13), (" ", 32))[number])
+            pressed = "[role=button][aria-pressed=true]"
+            picked = f"[...document.querySelectorAll('{pressed}')].map(one => one.dataset.square)"
+            assert browser.evaluate(picked) == ([] if number else [name])
+        assert browser.evaluate(TOLD).startswith(one["line"][0]["move"] + ": as good as the best")
+        browser.tab_to("document.querySelector('#task summary')")
+        browser.press("Enter", 13)
+        assert browser.evaluate("at('knew').parentElement.open")
+        browser.press("Enter", 13)
+        browser.tab_to("at('next-task')", shift=True)
+        browser.press("Enter", 13)
+    told = browser.evaluate("document.querySelector('#learned[aria-live]').textContent")
+    assert told == f"{len(mistakes)} of {len(mistakes)} of blue's mistakes mended."
+    assert browser.evaluate("document.activeElement === at('learn').children[1]")
+    roles = browser.evaluate("[...new Set(board.squares.map(one => one.getAttribute('role')))]")
+    assert roles == ["img"] and browser.unnamed() == [] and browser.errors == []
+
+
 # ---- what cannot be analysed ----
 
 

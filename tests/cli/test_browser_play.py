@@ -12,7 +12,6 @@ from served import Served, records
 from stratkit.models.shipped import SHIPPED
 
 MINI = ("heuristic", "--game", "mini", "-n", 2, "--max-plies", 24, "--seed", 7)
-KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 # The middle of a square, in the window.
 MIDDLE = """(() => {
@@ -62,15 +61,10 @@ def finger(browser: Browser, start: int, end: int) -> None:
 def keys(browser: Browser, start: int, end: int) -> None:
     browser.evaluate("focusOn(board.squares.findIndex(group => group.tabIndex === 0))")
     for square in (start, end):
-        while (here := browser.evaluate("board.squares.indexOf(document.activeElement)")) != square:
-            assert here >= 0
-            width, turned = browser.evaluate("[board.width, board.below === 'blue']")
-            right, up = square % width - here % width, square // width - here // width
-            right, up = (-right, -up) if turned else (right, up)
-            key = ("ArrowRight" if right > 0 else "ArrowLeft") if right else ""
-            key = key or ("ArrowUp" if up > 0 else "ArrowDown")
-            browser.press(key, KEYS[key])
+        browser.walk_to(square)
         browser.press("Enter", 13)
+        label = browser.evaluate(f"board.squares[{square}].getAttribute('aria-label')")
+        assert square == end or label.endswith(", chosen")
 
 
 def arrange(browser: Browser, go: Go) -> None:
