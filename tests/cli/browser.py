@@ -122,14 +122,18 @@ class Browser:
 
     def walk_to(self, square: int) -> None:
         """Presses arrows until the focus, which is on a board, is on this square."""
-        while here := self.evaluate(f"""(() => {{
+        way = f"""(() => {{
             const here = board.squares.indexOf(document.activeElement), {{width}} = board;
             if (here < 0) throw new Error("the focus is not on the board");
-            const turn = board.below === "blue" ? -1 : 1, right = turn * ({square} % width - here % width);
-            const up = turn * (Math.floor({square} / width) - Math.floor(here / width));
-            return right > 0 ? "ArrowRight" : right < 0 ? "ArrowLeft" : up > 0 ? "ArrowUp" : up < 0 ? "ArrowDown" : "";
-        }})()"""):
-            self.press(here, ARROWS[here])
+            const file = at => at % width, rank = at => Math.floor(at / width);
+            const turn = board.below === "blue" ? -1 : 1;
+            const right = turn * (file({square}) - file(here));
+            const up = turn * (rank({square}) - rank(here));
+            if (right) return right > 0 ? "ArrowRight" : "ArrowLeft";
+            return up > 0 ? "ArrowUp" : up < 0 ? "ArrowDown" : "";
+        }})()"""
+        while key := self.evaluate(way):
+            self.press(key, ARROWS[key])
 
     def click(self, element: str) -> None:
         """Clicks with the mouse into the middle of the element with this id.

@@ -326,9 +326,7 @@ def test_one_learns_from_mistakes_by_keys(
     assert browser.evaluate("document.getElementById('task').hidden") and browser.errors == []
 
 
-def test_keys_alone_mend_mistakes(
-    browser: Browser, page: pathlib.Path, records: Records
-) -> None:
+def test_keys_alone_mend_mistakes(browser: Browser, page: pathlib.Path, records: Records) -> None:
     """By Tab, arrows, Enter and the space bar; who hears the page is told what is asked, which
     square is picked, and how good the try is."""
     mistakes = [one for one in of("mistake", records) if one["side"] == "blue"]
@@ -338,7 +336,9 @@ def test_keys_alone_mend_mistakes(
     browser.tab_to("at('learn').children[1]")
     browser.press("Enter", 13)
     for one in mistakes:
-        assert browser.evaluate("document.activeElement.getAttribute('aria-describedby')") == "asked"
+        assert (
+            browser.evaluate("document.activeElement.getAttribute('aria-describedby')") == "asked"
+        )
         chosen = browser.evaluate("at('try').value")
         browser.press("ArrowDown", 40)
         assert browser.evaluate("at('try').value") != chosen
@@ -348,7 +348,9 @@ def test_keys_alone_mend_mistakes(
         browser.tab_to("board.squares.find(group => group.tabIndex === 0)", shift=True)
         assert browser.evaluate("board.below") == "blue"
         for number, name in enumerate(split(one["line"][0]["move"])):
-            square = browser.evaluate(f"boards[0].findIndex((_, at) => board.name(at) === '{name}')")
+            square = browser.evaluate(
+                f"boards[0].findIndex((_, at) => board.name(at) === '{name}')"
+            )
             browser.walk_to(square)
             browser.press(*(("Enter", 13), (" ", 32))[number])
             pressed = "[role=button][aria-pressed=true]"

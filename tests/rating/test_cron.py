@@ -5,10 +5,12 @@ cron gives a command."""
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import signal
 import subprocess
@@ -27,7 +29,7 @@ def line(kind: str) -> str:
     """The only line of the block that is marked so."""
     (block,) = re.findall(rf"^```{kind}\n(.*?)^```$", GUIDE, re.M | re.S)
     (found,) = block.splitlines()
-    return str(found).replace("--game barrage", "--game mini")
+    return re.sub(r"\bbarrage\b", "mini", str(found))
 
 
 def by_cron(script: str, home: pathlib.Path) -> subprocess.Popen[str]:
@@ -103,19 +105,23 @@ def test_an_evaluator_beside_a_learner(home: pathlib.Path) -> None:
     assert "Ratings over steps" in text
 
 
+def clear(folder: pathlib.Path) -> None:
+    for path in [*folder.glob("games-*"), folder / "rating.html", folder / "nights.csv"]:
+        path.unlink(missing_ok=True)
+
+
 @pytest.mark.slow
 def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     folder = home / "stratego"
-    for path in folder.glob("games-*"):
-        path.unlink()
-    (folder / "rating.html").unlink()
+    clear(folder)
     when, command = re.fullmatch(r"((?:\S+ ){5})(.*)", line("crontab")).groups()  # type: ignore[union-attr]
     assert when == "0 3 * * * "
-    assert "%" not in command.replace("\\%", "")  # cron ends a command at a bare one
-    script = command.replace("\\%", "%").replace("-n 200", "-n 6")
+    assert "%" not in command  # cron ends a command there
+    script = command.replace("-n 200", "-n 6")
     checkout = home / "stratkit"  # as `make dev` leaves it
     shutil.copytree(ROOT / "bin", checkout / "bin")
-    (checkout / "stratkit").symlink_to(ROOT / "stratkit")
+    for name in ("stratkit", "examples"):
+        (checkout / name).symlink_to(ROOT / name)
     (checkout / ".venv").symlink_to(sys.prefix)
     both = [by_cron(script, home) for _ in range(2)]
     ends = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in both]
@@ -128,8 +134,51 @@ def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     assert 0 in [status for _, _, status in ends]
     (path,) = folder.glob("games-*.jsonl")
     head, *games = map(json.loads, path.read_text().splitlines())
-    assert [player["name"] for player in head["players"]][:2] == ["random", "heuristic"]
-    assert sorted(game["number"] for game in games) == list(range(18))
+    names = [player["name"] for player in head["players"]]
+    assert names[1:] == ["random", "heuristic", "rusher", "miner-hunter"]
+    assert sorted(game["number"] for game in games) == list(range(24))
     page = (folder / "rating.html").read_text()
-    assert page.endswith("</html>\n") and "18 games of mini" in page
-    assert not list(folder.glob(".tmp.*"))
+    assert page.endswith("</html>\n") and "24 games of mini" in page
+    assert not list(folder.glob(".tmp.*")) and not list(folder.glob(".nights.*"))
+
+
+@pytest.mark.slow
+def test_each_night_has_a_line_and_meets_the_night_before(home: pathlib.Path) -> None:
+    folder, checkpoints = home / "stratego/nights", "run/checkpoints"
+    old, new = sorted((home / "stratego" / checkpoints).glob("step-*.safetensors"))[-2:]
+    (folder / checkpoints).mkdir(parents=True)
+    one, two = (f"run@{int(path.stem.rpartition('-')[2])}" for path in (old, new))
+    for night, checkpoint, expected in (
+        (1, old, [one, "random", "heuristic"]),
+        (2, new, [two, one, "rusher"]),
+    ):
+        shutil.copy(checkpoint, folder / checkpoints)
+        words = [ROOT / "examples/nightly.py", "run", "mini", "-n", "4", "--opponents", "2"]
+        path = f"{home / 'bin'}:{os.environ['PATH']}"
+        subprocess.run(
+            [sys.executable, *words], cwd=folder, env={**os.environ, "PATH": path}, check=True
+        )
+        [record] = folder.glob("games-20[2-9]*.jsonl")
+        head = json.loads(record.read_text().splitlines()[0])
+        assert [player["name"] for player in head["players"]] == expected
+        record.rename(folder / f"games-2001-01-0{night}.jsonl")
+    title, *nights = csv.reader((folder / "nights.csv").read_text().splitlines())
+    assert title == ["date", "player", "elo", "low", "high", "scores"]
+    assert [night[1] for night in nights] == [one, two] and nights[0][0] == "2001-01-01"
+    assert all(int(low) <= int(elo) <= int(high) for _, _, elo, low, high, _ in nights)
+    assert re.fullmatch(rf"{one} \d+\.\d%, rusher \d+\.\d%", nights[1][5])
+
+
+def test_the_nearest_to_one_half_are_met() -> None:
+    """Who is not known may be near; of whom as much is expected, the first."""
+    chosen = runpy.run_path(str(ROOT / "examples/nightly.py"))["chosen"]
+    pool = {name: name.upper() for name in ("far", "near", "below", "unknown", "as far")}
+    elo = {"far": 900.0, "near": 520.0, "below": 410.0, "as far": 100.0}
+    assert chosen(pool, elo, 500.0, 5) == ["UNKNOWN", "NEAR", "BELOW", "FAR", "AS FAR"]
+    assert chosen(pool, elo, 500.0, 2) == ["UNKNOWN", "NEAR"]
+
+
+def test_a_run_that_has_not_begun(tmp_path: pathlib.Path) -> None:
+    command = [sys.executable, ROOT / "examples/nightly.py", "run", "mini"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "nightly.py: run: no checkpoint yet\n")

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Every night the newest checkpoint of a RUN meets those from whose games most is learned.
+
+    python examples/nightly.py run barrage
+
+The pool has random, heuristic, the players that come with stratkit, in Stratego scripted ones, and
+the RUN's checkpoints of earlier nights, as long as they are there. By the ratings of those nights
+the opponents are taken of whom a score nearest to one half is expected. Who has met nobody yet
+comes first. The strangers of stratkit-players(7) are left out, so that they stay strangers.
+
+This folder gets the games of each night, games-DATE.jsonl, a page of ratings, rating.html, and
+nights.csv: a line for each night with the date, the rating and the scores. A night that was
+interrupted goes on when it is started again on the same day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import glob
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+from typing import Any
+
+SHIPPED = {"barrage": ["barrage-easy", "barrage"], "classic": ["classic-easy", "classic"]}
+SCRIPTED = ["rusher", "miner-hunter", "careful", "turtle", "sniper"]
+BOARDS = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked")
+RATED = ("--anchor", "random", "--prior", "1")
+
+
+def call(*words: str) -> str:
+    """The output of a command; if it fails, it has said why, and its status is ours."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.returncode)
+    return done.stdout
+
+
+def checkpoints(run: pathlib.Path) -> dict[str, str]:
+    """PLAYERs by name, the newest first."""
+    found = sorted(run.glob("checkpoints/step-*.safetensors"), reverse=True)
+    names = [f"{run.resolve().name}@{int(path.stem.rpartition('-')[2])}" for path in found]
+    paths = [os.path.join(".", path) for path in found]
+    return {name: f"name={name},{path}" for name, path in zip(names, paths, strict=True)}
+
+
+def players(record: str) -> list[str]:
+    """The names in the header of a record, the checkpoint first."""
+    with open(record, encoding="utf-8") as lines:
+        return [player["name"] for player in json.loads(lines.readline())["players"]]
+
+
+def chosen(pool: dict[str, str], elo: dict[str, float], own: float, number: int) -> list[str]:
+    """The PLAYERs whose ratings are nearest: a score near one half tells most."""
+    nearest = sorted(pool, key=lambda name: abs(elo.get(name, own) - own))
+    return [pool[name] for name in nearest[:number]]
+
+
+def play(run: pathlib.Path, game: str, games: str, number: int, date: str) -> None:
+    """The games of this night."""
+    record, earlier = f"games-{date}.jsonl", sorted(glob.glob("games-*.jsonl"))
+    if record in earlier:
+        call("match", "--resume", "-q", "-o", record)
+        return
+    own = checkpoints(run)
+    if not own:
+        raise SystemExit(f"nightly.py: {run}: no checkpoint yet")
+    newest = next(iter(own))
+    rated = json.loads(call("rate", "-q", "--json", *RATED, *earlier))["players"] if earlier else []
+    elo = {player["name"]: player["elo"] for player in rated}
+    before = players(earlier[-1])[0] if earlier else newest
+    board = re.sub(":.*", "", game) in BOARDS
+    # In the first night all come in this order, so that random, whose rating is 0, is there.
+    others = ["random", "heuristic", *SHIPPED.get(game, []), *(SCRIPTED if board else [])]
+    pool = {name: player for name, player in own.items() if name in elo and name != newest}
+    pool |= {name: name for name in others}
+    opponents = chosen(pool, elo, elo.get(before, 0.0), number)
+    call("match", own[newest], *opponents, "--gauntlet", "--game", game, "-n", games,
+         "--seed", date.replace("-", ""), "-q", "-o", record)  # fmt: skip
+
+
+def nights(records: list[str]) -> str:
+    """A table of all nights, as CSV."""
+    rated = json.loads(call("rate", "-q", "--json", *RATED, *records))
+    by_name = {player["name"]: player for player in rated["players"]}
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["date", "player", "elo", "low", "high", "scores"])
+    for record in records:
+        name, *others = players(record)
+        if player := by_name.get(name):
+            scores = [f"{other} {score(rated['meetings'], name, other)}" for other in others]
+            date = record[len("games-") : -len(".jsonl")]
+            told = [round(player[what]) for what in ("elo", "low", "high")]
+            table.writerow([date, name, *told, ", ".join(scores)])
+    return text.getvalue()
+
+
+def score(meetings: list[dict[str, Any]], name: str, other: str) -> str:
+    """What `name` has against `other`, of all nights, in percent."""
+    for one in meetings:
+        if {one["first"], one["second"]} == {name, other}:
+            share = (one["won"] + one["drawn"] / 2) / (one["won"] + one["drawn"] + one["lost"])
+            return f"{share if one['first'] == name else 1 - share:.1%}"
+    return "none"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run", type=pathlib.Path, help="the folder that train fills")
+    parser.add_argument("game")
+    parser.add_argument("-n", "--games", default="200", help="with each opponent (default: 200)")
+    parser.add_argument(
+        "--opponents", type=int, default=4, metavar="N", help="of a night (default: 4)"
+    )
+    given = parser.parse_args()
+    play(given.run, given.game, given.games, given.opponents, datetime.date.today().isoformat())
+    records = sorted(glob.glob("games-*.jsonl"))
+    call("rate", "-q", *RATED, "--html", "rating.html", "-f", *records)
+    part = f".nights.{os.getpid()}"  # the table appears whole
+    pathlib.Path(part).write_text(nights(records), encoding="utf-8")
+    os.replace(part, "nights.csv")
+
+
+if __name__ == "__main__":
+    main()
