@@ -163,6 +163,8 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     where = "import stratkit.engine as e; print(e.__file__)"
     file = execute(installed / "bin/python", "-c", where, cwd=tmp_path).strip()
     assert pathlib.Path(file).is_relative_to(installed)
+    execute(installed / "bin/stratkit", "examples", "mine", cwd=tmp_path)
+    assert "Greedy" in (tmp_path / "mine/players/greedy.py").read_text()
     player = ("barrage-easy", "random", "--game", "barrage", "-n", "2")
     assert "barrage-easy" in execute(installed / "bin/match", *player, "-o", "-", cwd=tmp_path)
     games = tmp_path / "g.jsonl"

@@ -110,6 +110,25 @@ def doctor() -> int:
     return 3 if broken else 0
 
 
+@command.command("examples", short_help="Copy the examples into a folder.")
+@click.argument("folder")
+def examples(folder: str) -> None:
+    """Copy the examples that the manual names into FOLDER, which is made: scripts, settings, and
+    players, games and networks to begin from."""
+    import shutil
+
+    source = Path(__file__).parents[2] / "examples"
+    if not source.is_dir():
+        source = Path(sys.prefix) / "share/stratkit/examples"
+    if os.path.lexists(folder):
+        raise InputError("exists already: name a folder that does not", file=folder)
+    with error_context(folder, only=OSError):
+        try:
+            shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        except shutil.Error as error:  # of several files; the first says enough
+            raise OSError(error.args[0][0][2]) from None
+
+
 @command.command("export", short_help="Write one network as a file of its own, ONNX too.")
 @click.argument("source", metavar="CHECKPOINT|RUN|PLAYER", type=Text(*SHIPPED))
 @option("--net NET", "Which of a checkpoint's networks (default: target, or average).")

@@ -11,6 +11,7 @@ import runpy
 import signal
 import subprocess
 import time
+import tomllib
 
 import pytest
 
@@ -68,6 +69,47 @@ def test_the_tools_options_are_completed_under_either_name() -> None:
         asked = {variable: "bash_complete", "COMP_WORDS": words, "COMP_CWORD": count}
         offered.append(run(words.split()[0], **asked).out)
     assert offered[0] == offered[1] == "plain,--two-squares\n"
+
+
+# --- the examples ---------------------------------------------------------------------------------
+
+
+def test_examples_are_copied(tmp_path: pathlib.Path) -> None:
+    """Whole, into a folder that is new; and one of them works there."""
+    folder = tmp_path / "mine"
+    done = run("stratkit", "examples", folder)
+    assert (done.status, done.out, done.err) == (0, "", "")
+    there = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    tracked = subprocess.run(
+        ["git", "ls-files", "examples"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
+    assert {pathlib.Path(name).relative_to("examples") for name in tracked} <= there
+    assert os.access(folder / "demo.sh", os.X_OK) and not list(folder.rglob("__pycache__"))
+    done = run("stratkit", "examples", folder)
+    said = f"stratkit: {folder}: exists already: name a folder that does not"
+    assert (done.status, done.error_line) == (1, said)
+    done = run("stratkit", "examples", "/dev/null/x")
+    assert (done.status, done.error_line) == (1, "stratkit: /dev/null/x: Not a directory")
+    match = ("py:mine.players.greedy:Greedy", "random", "--game", "mini", "-n", 2, "-o", "-")
+    assert run("match", *match, cwd=tmp_path).status == 0
+
+
+def test_an_environment_has_examples_that_need_the_commands_alone() -> None:
+    """All files that are installed are there, and those that the manual's pages name among them."""
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "data-files"
+    ]
+    installed = set()
+    for target, sources in patterns.items():
+        for source in sources if "examples" in target else ():
+            found = [path for path in ROOT.glob(source) if path.is_file()]
+            assert found, source
+            where = {path.parent.relative_to(ROOT) for path in found}
+            assert where == {pathlib.Path(target).relative_to("share/stratkit")}
+            installed |= {str(path.relative_to(ROOT)) for path in found}
+    pages = "".join(path.read_text() for path in (ROOT / "man").glob("*.[17]"))
+    named = set(re.findall(r"examples/[\w/]+\.(?:py|sh|toml)", pages))
+    assert len(named) > 10 and named <= installed
 
 
 # --- help -----------------------------------------------------------------------------------------
