@@ -6,6 +6,7 @@ import configparser
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -15,6 +16,7 @@ import pytest
 from running import PATIENCE, ROOT, Done, command_line, run
 from stratkit import Board
 from stratkit.engine.stratego import VARIANTS
+from stratkit.models.shipped import SHIPPED
 
 ARGUMENTS = ("random", "heuristic", "-n", 20, "--game", "mini", "--seed", 5)
 
@@ -216,8 +218,19 @@ def test_the_unit_of_the_examples_plays_and_goes_on(tmp_path: pathlib.Path) -> N
     unit.read(ROOT / "examples/service/stratkit-match@.service")
     env, match, *words = unit["Service"]["ExecStart"].replace("%i", "pool").split()
     assert (env, match, words.pop(0)) == ("/usr/bin/env", "match", "$MATCH")
+    # What ends for good is not started again: a wrong command line, and the answers of --sprt.
+    again = unit["Service"]["RestartPreventExitStatus"].split()
+    assert again == ["2", "3", "4"] and int(unit["Unit"]["StartLimitBurst"]) < 10
+    assert run("match", "random", "--no-such", cwd=tmp_path).status == int(again[0])
     for games in (2, 4):
         players = ("random", "heuristic", "--game", "mini", "-n", games, "--seed", 1)
         assert run("match", *players, *words, cwd=tmp_path).status == 0
     lines = (tmp_path / "pool.jsonl").read_text().splitlines()
     assert len([line for line in lines if '"number"' in line]) == 4
+
+
+def test_the_container_has_what_its_own_example_needs() -> None:
+    text = (ROOT / "examples/service/Containerfile").read_text()
+    [players] = re.findall(r"stratkit match (.*) -n ", text)
+    assert set(players.split()) & set(SHIPPED)  # which nothing computes without this extra
+    assert re.findall(r"pip install .*/src\[(.*)\]", text) == ["play"]
