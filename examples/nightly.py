@@ -9,8 +9,9 @@ the opponents are taken of whom a score nearest to one half is expected. Who has
 comes first. The strangers of stratkit-players(7) are left out, so that they stay strangers.
 
 This folder gets the games of each night, games-DATE.jsonl, a page of ratings, rating.html, and
-nights.csv: a line for each night with the date, the rating and the scores. A night that was
-interrupted goes on when it is started again on the same day.
+nights.csv: a line for each night with the date, the rating and the scores. Random has rating 0, and
+intervals are of differences from the mean of all. A night that was interrupted goes on when it is
+started again on the same day.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from typing import Any
 SHIPPED = {"barrage": ["barrage-easy", "barrage"], "classic": ["classic-easy", "classic"]}
 SCRIPTED = ["rusher", "miner-hunter", "careful", "turtle", "sniper"]
 BOARDS = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked")
-RATED = ("--anchor", "random", "--prior", "1")
+# Random's rating is 0. How far the run is from there is soon less sure than where it stands.
+RATED = ("--anchor", "random", "--intervals", "mean", "--prior", "1")
 
 
 def call(*words: str) -> str:
