@@ -2,8 +2,9 @@
 
     python bench/int8.py [PLAYER [GAMES [SEED]]]
 
-A PLAYER with a network `fromto` plays itself without a search. Its torso (entry and blocks) is
-computed as it ships, by ONNX Runtime in float32, and by ONNX Runtime in int8: `static` has ranges
+A PLAYER with a network `fromto` plays itself without a search, by ONNX Runtime. Its torso is the
+entry and the blocks. It is computed in parts, the blocks by the engine; by ONNX Runtime alone in
+float32, and in int8: `static` has ranges
 of the activations from a thousand positions, `dynamic` measures them at each call. Printed are CPU
 microseconds of the torso a position, by turns, the agreement of policies in other positions, and
 what `static` scores in GAMES against the player as it ships (0: none), in pairs with swapped
@@ -32,8 +33,8 @@ from stratkit.engine.residual import residual
 from stratkit.models.open_model import PolicyModel, open_model
 from stratkit.netnames import has_deployment
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.onnx_graph import fromto_torso, session_of, torso_model
-from stratkit.nets.onnx_network import OnnxNetwork
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
@@ -83,23 +84,16 @@ def quantized(model: PolicyModel, prefix: str, given: Arrays) -> dict[str, Any]:
     return found
 
 
-def torso_of(network: OnnxNetwork) -> Any:
-    """The part of a network that has a torso."""
-    return getattr(network.made, "play", network.made)
-
-
-def inputs_of(network: OnnxNetwork, observations: np.ndarray) -> Arrays:
-    """What the torso of a network reads of these views, after the deployment."""
-    torso = torso_of(network)
-    if torso is not network.made:
-        observations, _ = network.made._see(observations)
+def inputs_of(torso: Any, observations: np.ndarray) -> Arrays:
+    """What a torso reads of these views, after the deployment."""
+    observations, _ = torso.images.see(observations)
     board, counts = board_features(observations, torso.shape)
     board = np.moveaxis(board, 1, -1).reshape(len(observations), torso.squares, -1)
     return {"board": np.ascontiguousarray(board), "counts": counts}
 
 
 def by_parts(torso: Any, given: Arrays) -> object:
-    """As it ships: the entry by ONNX Runtime, blocks by the engine."""
+    """The entry by ONNX Runtime, blocks by the engine."""
     (squares,) = torso.torso.run(None, given)
     shape = (len(squares), *torso.shape[1:], torso.channels)
     return residual(squares.reshape(shape), *torso.blocks) if torso.blocks else squares
@@ -168,18 +162,17 @@ def main(name: str, games: int, seed: int) -> None:
     game = Game(model.game)
 
     def player() -> NetworkPlayer:
-        network = OnnxNetwork(model.net, game, model.weights)
+        network = FromToBackend(model.net, game, model.weights, "onnx")
         return NetworkPlayer(Evaluator(model.net, network, SLOTS), game, seed)
 
     shipped, other = player(), player()
-    torso = torso_of(other.evaluator.network)
+    torso = other.evaluator.network.library
     observations, legal = views_of(player(), game, CALIBRATED + JUDGED, seed)
-    given = inputs_of(shipped.evaluator.network, observations[:CALIBRATED])
+    given = inputs_of(torso, observations[:CALIBRATED])
     sessions = quantized(model, PREFIX if has_deployment(model.net) else "", given)
     print(f"{name}, {model.net}; load {os.getloadavg()[0]:.1f}")
-    ways: dict[str, Way] = {
-        "shipped": functools.partial(by_parts, torso_of(shipped.evaluator.network))
-    }
+    in_parts = shipped.evaluator.network.library
+    ways: dict[str, Way] = {"in parts": functools.partial(by_parts, in_parts)}
     ways |= {n: lambda x, s=s: s.run(None, x) for n, s in sessions.items()}  # type: ignore[misc]
     for line in speeds(ways, given):
         print(line, flush=True)

@@ -25,7 +25,7 @@ import torch
 from command_line import Parser, at_least
 from stratkit.engine import Game
 from stratkit.nets.choice import ASKED, BACKENDS
-from stratkit.nets.onnx_network import is_installed
+from stratkit.nets.packages import has_onnx
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.factory import open_player
@@ -92,7 +92,7 @@ def main(
 ) -> None:
     torch.set_num_threads(1)
     print(f"{keys}, {player}, {game}")
-    backends = [one for one in BACKENDS if one != "onnx" or is_installed()]
+    backends = [one for one in BACKENDS if one != "onnx" or has_onnx()]
     pairs = list(itertools.product([backend] if backend else backends, threads))
     rates: dict[tuple[str, int], list[float]] = {pair: [] for pair in pairs}
     for _ in range(rounds):

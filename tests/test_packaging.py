@@ -187,13 +187,13 @@ def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathl
     searching = "name=A,search=mmd,rollouts=16,depth=1,threshold=.1,quanta=8,barrage-easy"
     match = ["--game", "barrage", "-n", 2, "--seed", 1]
     tool("match", searching, "barrage-easy", *match, "-o", "games.jsonl")
-    assert (tmp_path / "games.jsonl").read_text().count('"backend":"onnx"') == 2
+    assert (tmp_path / "games.jsonl").read_text().count('"backend":"engine"') == 2
     tool("selfplay", "--game", "barrage", "--policy", "barrage-easy", "-n", 2, "-o", "games.eps")
     made = tool("deploy-gen", "--game", "barrage", "-n", 3, "--from", "barrage-easy")
     assert len(made.splitlines()) == 3
     tool("stratkit", "export", "barrage-easy", "-o", "net.onnx")
     tool("match", "./net.onnx", "barrage-easy", *match, "-o", "exported.jsonl")
-    assert (tmp_path / "exported.jsonl").read_text().count('"backend":"onnx"') == 2
+    assert (tmp_path / "exported.jsonl").read_text().count('"backend":"engine"') == 2
     done = subprocess.run(
         [
             bare / "bin/match",
@@ -212,7 +212,7 @@ def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathl
 
 
 @pytest.mark.slow
-def test_logs_ratings_and_our_simple_players_need_no_torch(
+def test_logs_ratings_and_our_players_need_no_torch(
     bare: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     def tool(name: str, *arguments: object) -> str:
@@ -231,12 +231,15 @@ def test_logs_ratings_and_our_simple_players_need_no_torch(
     assert tool("rate", "games.jsonl", "--prior", "1", "--html", "r.html").startswith("20 games")
     assert "cfr:5" in tool("exploit", "kuhn", "cfr:5")
     tool("selfplay", "--game", "mini", "-n", "4", "-o", "games.eps")
+    searching = "name=A,search=mmd,rollouts=16,depth=1,barrage-easy"
+    match = ["--game", "barrage", "-n", 2, "--seed", 1]
+    tool("match", searching, "barrage-easy", *match, "-o", "networks.jsonl")
+    assert (tmp_path / "networks.jsonl").read_text().count('"backend":"engine"') == 2
     checkpoint = samples / "checkpoint.safetensors"
     before = sorted(os.listdir(tmp_path))
-    neither = "networks need ONNX Runtime or torch: pip install onnx onnxruntime"
     torch = f"this needs torch, which is missing: {INSTALL_TORCH}"
     for said, name, *arguments in (
-        (neither, "match", "random", "barrage-easy", "--game", "barrage", "-n", 2, "-o", "b.jsonl"),
+        (torch, "match", "memory=on,barrage-easy", "random", *match, "-o", "b.jsonl"),
         (torch, "selfplay", "--game", "mini", "-n", 2, "--policy", checkpoint, "-o", "b.eps"),
         (torch, "deploy-gen", "--game", "mini", "-n", 1, "--from", checkpoint),
         (torch, "train", "games.eps", "--out", "run", "--steps", 1),

@@ -36,7 +36,7 @@ ROOMS = {
     "models": {"engine", "nets", "storage"},
     "search": {"engine", "nets"},
     "players": {"engine", "games", "nets", "models", "search", "storage"},
-    "setups": {"engine", "nets", "models", "notation", "players", "search", "storage"},
+    "setups": {"engine", "models", "notation", "players", "search", "storage"},
     "play": {"players", "engine", "models", "search", "storage"},
     "ucc": {"play", "players", "games", "engine", "storage"},
     "humans": {

@@ -1,5 +1,5 @@
 /* What a network `fromto`, `+deployment` or `+mirrored` thinks of one view after the other: what
- * stratkit/nets/onnx_network.py computes of many at a time. The play is sk_fromto's. */
+ * stratkit/nets/fromto_backend.py computes of many at a time. The play is sk_fromto's. */
 #ifndef SK_NETWORK_H
 #define SK_NETWORK_H
 

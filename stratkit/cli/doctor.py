@@ -133,16 +133,21 @@ def _torch() -> Iterator[Diagnosis]:
 
 def _backends(sound: bool) -> Diagnosis:
     """What computes networks that play on a CPU. `sound`: torch works, if it is there."""
-    from stratkit.nets.choice import ASKED, asked_backend, has_torch
-    from stratkit.nets.onnx_network import PLAYING, is_installed, is_there
+    from stratkit.engine.residual import LANES, residual_lanes
+    from stratkit.nets.choice import ASKED, asked_backend
+    from stratkit.nets.packages import ONNX, has_onnx, has_torch, is_there
 
-    there = ["the engine, for mlp"]
-    if is_installed():
-        there.append(f"onnxruntime {_version('onnxruntime')}, for fromto")
+    fast = residual_lanes(max(LANES)) > 1
+    there = ["the engine, for fromto and mlp"]
+    if has_onnx():
+        use = "fromto with memory" if fast else "fromto, which the engine computes slowly here"
+        there.append(f"onnxruntime {_version('onnxruntime')}, for {use}")
     if has_torch() and sound:
         there.append("torch, for all others")
-    missing = [name for name in PLAYING if not is_there(name)]
-    remedy = f"pip install {' '.join(missing)}: fromto plays faster, and without torch"
+    missing = [name for name in ONNX if not is_there(name)]
+    use = "reads and writes files .onnx"
+    use += "" if fast else ", and plays fromto faster on this processor, without AVX2"
+    remedy = f"pip install {' '.join(missing)}: {use}"
     try:
         asked = asked_backend()
     except InputError as error:

@@ -17,6 +17,7 @@ from stratkit.engine.library import filled, length, lib, pointer, writable
 from stratkit.engine.observation import MAX_SQUARES
 
 MAX_CHANNELS = 1024
+LANES = (16, 8, 1)  # floats at a time
 # Of a filter's three weights, those of the four frequencies.
 _FORTH = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
 
@@ -29,7 +30,7 @@ def residual_lanes(channels: Channels) -> int:
     """How many floats of so many channels this processor computes at a time: 16, 8 or 1. With 1
     others are faster."""
     most = lib.sk_residual_lanes()
-    return next(lanes for lanes in (16, 8, 1) if lanes <= most and channels % lanes == 0)
+    return next(lanes for lanes in LANES if lanes <= most and channels % lanes == 0)
 
 
 def residual_weights(filters: Float32s) -> Float32s:
@@ -117,6 +118,6 @@ def _board(name: str, boards: Float32s, convolutions: int, lanes: int | None) ->
     _, height, width, channels = boards.shape
     most = residual_lanes(channels)
     lanes = most if lanes is None else lanes
-    if convolutions % 2 or lanes not in (1, 8, 16) or lanes > most:
+    if convolutions % 2 or lanes not in LANES or lanes > most:
         raise ValueError(f"no residual blocks of {convolutions} convolutions by {lanes} lanes")
     return _Board(height, width, channels, lanes)

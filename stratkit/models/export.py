@@ -41,11 +41,12 @@ def export(source: str, net: str | None, output: str, force: bool = False) -> Mo
 
 def _graph(model: Model) -> Any:
     """The ONNX graph of the network. `InputError`: ONNX Runtime does not compute such ones."""
-    from stratkit.nets.onnx_network import check_weights, computes, is_there
+    from stratkit.nets.fromto_weights import check_weights, is_fromto
+    from stratkit.nets.packages import is_there
 
     with error_context(model.file):
         game = Game.stored(model.game, model.metadata["rules"])
-        if isinstance(model, BeliefModel | ValueModel) or not computes(model.net, game.shape):
+        if isinstance(model, BeliefModel | ValueModel) or not is_fromto(model.net, game.shape):
             what = f"{model.title} of the net {model.net} cannot be exported as ONNX"
             raise InputError(f"{what}: only policies of fromto can be; torch computes it")
         if not is_there("onnx"):

@@ -16,14 +16,18 @@ deployment.py    a network of its own for the deployment, beside any of these
 mirrored.py      the same, which meets every game with its own flag on the right
 grow.py          a larger network that begins as a smaller one plays
 builder.py       `build`: the untrained network of a name
-evaluator.py     a network where it computes, by torch or ONNX Runtime: policies and values
+evaluator.py     a network where it computes, by any backend: policies and values
 backend.py       what an evaluator asks of a backend
 torch_backend.py a network by torch
 onnx_graph.py    layers as graphs for ONNX Runtime, made from weights
 onnx_export.py   fromto as one graph, for whoever has nothing of stratkit's
-fromto_weights.py the weights of fromto as the engine reads them
+fromto_weights.py the weights of fromto: their shapes, and as the engine reads them
 engine_mlp.py    mlp by the engine, for who plays on a CPU
-onnx_network.py  fromto by ONNX Runtime, the engine and numpy, for who plays on a CPU
+fromto_backend.py fromto and its endings by the engine or ONNX Runtime, for who plays on a CPU
+engine_deployment.py what such a network deploys by
+onnx_fromto.py   fromto by ONNX Runtime and numpy
+mirror_images.py observations of the mirror image
+packages.py      which packages that compute networks are installed
 captured.py      a computation on a GPU, recorded once and launched as one
 threads.py       in how many threads networks compute
 choice.py        which of these computes a network

@@ -28,7 +28,7 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """What computes: `torch` or `onnx`."""
+        """What computes: `engine`, `onnx` or `torch`."""
         ...
 
     @property

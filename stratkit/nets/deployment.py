@@ -17,11 +17,10 @@ from torch.nn.functional import one_hot, pad, relu
 
 from stratkit.engine.observation import CELLS, PHASE, TO_PLACE
 from stratkit.engine.stratego import PIECE, TYPE, TYPES
+from stratkit.nets.fromto_weights import DEPLOYMENT_HIDDEN as HIDDEN
 from stratkit.nets.network import MoveNetwork, Network, last_layer, on_cpu, value_layer
 from stratkit.nets.threads import ROWS
 from stratkit.nets.whole_moves import Moves
-
-HIDDEN = 64
 
 
 class DeploymentNet(nn.Module):

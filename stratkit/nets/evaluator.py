@@ -1,7 +1,7 @@
 """A network where it computes: packed observations in, policies and values out.
 
 Players, the stages of post-processing and whoever searches share this. It knows no player. Torch
-computes any network, anywhere; ONNX Runtime some, on a CPU, faster and without torch.
+computes any network, anywhere; the engine and ONNX Runtime some, on a CPU, faster and without it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine import distinct_views
 from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
 from stratkit.nets.engine_mlp import EngineMLP
-from stratkit.nets.onnx_network import OnnxNetwork
+from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
 from stratkit.nets.whole_moves import move_policy, moves_of
 
@@ -38,13 +38,17 @@ class Evaluator:
     By torch the last rows of a batch are padded: the shape of the computation, and with it the
     rounding, does not depend on how many games happen to wait for a decision. `elastic` pads on a
     CPU to a multiple of `ROWS` only, which is faster and for those whose results depend on time
-    anyway. ONNX Runtime computes each row by itself and needs neither. A GPU draws by one launch,
+    anyway. The others compute each row by itself and need neither. A GPU draws by one launch,
     if the network is `same_for_all`. Observations are packed, uint8 [n, observation_bytes], and
     `legal` actions uint8 [n, A]; `pub`, float32 [n, 24, H, W], is as in `expand`.
     """
 
     def __init__(
-        self, net: str, network: Network | EngineMLP | OnnxNetwork, rows: int, elastic: bool = False
+        self,
+        net: str,
+        network: Network | EngineMLP | FromToBackend,
+        rows: int,
+        elastic: bool = False,
     ) -> None:
         self.net, self.elastic = net, elastic
         self.backend = _backend(network)
@@ -60,7 +64,7 @@ class Evaluator:
 
     @property
     def network(self) -> Any:
-        """What the backend computes: a `Network` of torch, or an `OnnxNetwork`."""
+        """What the backend computes: a `Network` of torch, or the backend itself."""
         return self.backend.network
 
     @property
@@ -85,7 +89,7 @@ class Evaluator:
     @property
     def by_engine(self) -> bool:
         """Whether the engine computes the network as a whole."""
-        return isinstance(self.backend, OnnxNetwork) and self.backend.whole is not None
+        return isinstance(self.backend, FromToBackend) and self.backend.whole is not None
 
     @property
     def _loose(self) -> bool:
@@ -265,9 +269,9 @@ class Evaluator:
         return padded
 
 
-def _backend(network: Network | EngineMLP | OnnxNetwork) -> Backend:
+def _backend(network: Network | EngineMLP | FromToBackend) -> Backend:
     """What computes it."""
-    if isinstance(network, EngineMLP | OnnxNetwork):
+    if isinstance(network, EngineMLP | FromToBackend):
         return network
     from stratkit.nets.torch_backend import TorchBackend
 

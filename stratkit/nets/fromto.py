@@ -25,7 +25,6 @@ from stratkit.engine.observation import (
     MOVES,
     NO_SQUARE,
     ONLY_ATTACKS,
-    OUTCOMES,
     PHASE,
     SELECTED,
     STAGE,
@@ -33,20 +32,15 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
+from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, HIDDEN, MET, SELECT, TARGET
 from stratkit.nets.network import MoveNetwork, last_layer, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock, through, through_without_graph
 from stratkit.nets.threads import ROWS, shares, side_by_side
 from stratkit.nets.whole_moves import Moves
 
-DEPLOY, SELECT, TARGET = range(3)  # what is decided
-HIDDEN = 16  # of a square and what it is compared with
-CERTAIN = 0.999  # probabilities above are of what is known
-MET = (
-    OUTCOMES + 2
-)  # what is read of an attack: its outcomes, and whether it wins or loses for certain
-# Its last number is of certain losses: positions in which they could be unlearned are rare, and
+# The last number is of certain losses: positions in which they could be unlearned are rare, and
 # mostly lost (bench/learning-barrage.md).
-FIRST_MET = [0.0, 0.0, 0.0, 0.0, -16.0]
+FIRST_MET = [0.0, 0.0, 0.0, 0.0, -16.0]  # as `MET` has them
 
 
 class FromToInputs(NamedTuple):

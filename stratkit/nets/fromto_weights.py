@@ -1,16 +1,87 @@
-"""The weights of a network `fromto` in the order of cengine/fromto.c."""
+"""The numbers of a network `fromto`, of one for the deployment beside it, and their weights: which
+there are, and in which order cengine/fromto.c reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 
 from stratkit.arrays import Float32s
-from stratkit.engine.observation import FEATURES
+from stratkit.engine import Game
+from stratkit.engine.observation import COUNTS, FEATURES, OUTCOMES
 from stratkit.engine.residual import residual_weights
+from stratkit.engine.stratego import TYPES
+from stratkit.errors import InputError
+from stratkit.netnames import channels_and_blocks, has_deployment, without_ending
 
-Weights = Mapping[str, Float32s]
+Weights: TypeAlias = Mapping[str, Float32s]
+
+DEPLOY, SELECT, TARGET = range(3)  # what is decided
+HIDDEN = 16  # of a square and what it is compared with
+CERTAIN = 0.999  # probabilities above are of what is known
+# What is read of an attack: its outcomes, and whether it wins or loses for certain.
+MET = OUTCOMES + 2
+DEPLOYMENT_HIDDEN = 64  # of each layer of the network for the deployment
+
+
+def is_fromto(net: str, shape: tuple[int, ...]) -> bool:
+    """Whether the network `net` for observations of this shape is a `fromto`, whatever it deploys
+    by: the engine and ONNX Runtime compute it."""
+    return len(shape) == 3 and without_ending(net).partition(":")[0] == "fromto"
+
+
+def check_weights(net: str, game: Game, weights: Weights) -> None:
+    """`InputError`: they are not those of the network `net` for `game`, or not finite."""
+    if not all(np.isfinite(w).all() for w in weights.values()):
+        raise InputError("its weights are not all finite")
+    planes, height, width = game.shape
+    sizes = channels_and_blocks(without_ending(net))
+    wanted = weight_shapes((planes, height, width), *sizes, with_deployment=has_deployment(net))
+    if {name: w.shape for name, w in weights.items()} != wanted:
+        raise InputError("its tensors are not this network's", text=net or None)
+
+
+def weight_shapes(
+    shape: tuple[int, int, int], channels: int, blocks: int, with_deployment: bool
+) -> dict[str, tuple[int, ...]]:
+    """The shapes of a `FromTo`'s weights, by name, or of a `WithDeployment` of one."""
+    _, height, width = shape
+    squares, zone, c = height * width, height * width // 2, channels
+    found: dict[str, tuple[int, ...]] = {
+        "place": (c, height, width),
+        "met": (MET,),
+        "deploy": (len(TYPES), squares),
+        "part.weight": (2, HIDDEN),
+        "outcome.weight": (HIDDEN, MET),
+        "entry.weight": (c, FEATURES, 1, 1),
+        "entry.bias": (c,),
+    }
+    linear = {"counts": (c, COUNTS), "square": (HIDDEN, c), "context": (HIDDEN, c)}
+    linear |= {"policy": (3, HIDDEN), "critic.0": (c, 3 * c + COUNTS), "critic.2": (1, c)}
+    layers: dict[str, tuple[int, ...]] = {**linear}
+    for block in range(blocks):
+        layers |= {f"blocks.{block}.{name}": (c, c, 3, 3) for name in ("first", "second")}
+    found |= _with_biases(layers)
+    if not with_deployment:
+        return found
+    kinds, units = len(TYPES) * (zone + 1), DEPLOYMENT_HIDDEN
+    deployment = {"entry": (units, kinds), "hidden": (units, units)}
+    deployment |= {"policy": (zone, units), "critic": (1, units)}
+    return {
+        **{f"play.{name}": size for name, size in found.items()},
+        **{f"deployment.{name}": size for name, size in _with_biases({**deployment}).items()},
+    }
+
+
+def _with_biases(layers: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Of layers, by the shapes of their weights."""
+    return {
+        f"{name}.{kind}": size if kind == "weight" else size[:1]
+        for name, size in layers.items()
+        for kind in ("weight", "bias")
+    }
 
 
 def fromto_weights(weights: Weights, prefix: str = "") -> Float32s:

@@ -2,7 +2,7 @@
 and nothing of stratkit's. formats/onnx.md says what it reads and gives.
 
 The graph holds each weight once, by its name and in its shape, so that the weights can be read
-again: we compute them in parts (`onnx_network.py`), which is faster.
+again: we compute them in parts (`onnx_fromto.py`), which is faster.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from onnx import ModelProto
 from stratkit.arrays import Float32s
 from stratkit.engine.observation import COUNTS, FEATURES, OUTCOMES
 from stratkit.netnames import has_deployment
+from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, TARGET
 from stratkit.nets.onnx_graph import FLOAT, INT, Graph, residual_blocks
-from stratkit.nets.onnx_network import CERTAIN, DEPLOY, TARGET
 
 
 class Whole:

@@ -199,16 +199,6 @@ def fromto_value(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSes
     return graph.session(values=_first(graph, x))
 
 
-def deployment(weights: Weights, prefix: str = "") -> onnxruntime.InferenceSession:
-    """Of `DeploymentNet`: `kinds` float32 [n, i] -> `logits` [n, zone] and `values` [n]."""
-    graph = Graph(_part(weights, prefix))
-    x = graph.input("kinds", FLOAT, ["n", graph.weights["entry.weight"].shape[1]])
-    for layer in ("entry", "hidden"):
-        x = graph.node("Relu", graph.linear(x, layer))
-    values = _first(graph, graph.linear(x, "critic"))
-    return graph.session(logits=graph.linear(x, "policy"), values=values)
-
-
 def _first(graph: Graph, x: str) -> str:
     """[n, 1] as [n]."""
     return graph.node("Squeeze", x, graph.constant("column", np.array([1])))

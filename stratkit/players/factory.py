@@ -18,6 +18,7 @@ from stratkit.games.table import kit_of
 from stratkit.models.open_model import PolicyModel, ValueModel, open_model
 from stratkit.models.shipped import SHIPPED, check_whole, weights_file
 from stratkit.nets.choice import asked_backend
+from stratkit.nets.packages import has_onnx
 from stratkit.players.baselines import HeuristicPlayer, RandomPlayer
 from stratkit.players.player import Player
 from stratkit.players.python_player import open_python
@@ -96,9 +97,10 @@ def _open_policy(
     post: PostProcessing = spec.options.post
     searching, belief = _believing(spec.options.searching)
     check_post(post, game, spec.text)
-    evaluator = model.evaluator(game, context.rows)
-    if post.memory != "off":
-        importlib.import_module("torch")  # it makes what such a network is shown
+    reads_pub = post.memory != "off"  # of which torch makes what the network reads
+    if reads_pub:
+        importlib.import_module("torch")
+    evaluator = model.evaluator(game, context.rows, a_module=reads_pub and not has_onnx())
     network = NetworkPlayer(evaluator, game, context.seed, post.processing(deploying=False))
     shipped = spec.spec in SHIPPED
     name = spec.name or (spec.spec if shipped else _name(model.file, model.step))
@@ -122,10 +124,15 @@ def _open_policy(
 
 
 def _left_to_torch(evaluator: Evaluator, name: str) -> str | None:
-    """Says that ONNX Runtime was asked for and does not compute this network."""
-    if asked_backend() != "onnx" or evaluator.backend.name != "torch":
+    """Says that another backend was asked for and does not compute this network."""
+    others = {
+        "engine": "the engine computes fromto and mlp",
+        "onnx": "ONNX Runtime computes fromto",
+    }
+    reason = others.get(asked_backend() or "")
+    if not reason or evaluator.backend.name != "torch" or evaluator.net.startswith("fromto"):
         return None
-    return f"{name}: torch computes {evaluator.net}, since ONNX Runtime computes fromto only"
+    return f"{name}: torch computes {evaluator.net}, since {reason} only"
 
 
 def check_post(post: PostProcessing, game: Game, text: str) -> None:

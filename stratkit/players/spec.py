@@ -111,7 +111,7 @@ class Contestant(Generic[T]):
     reproducible  equal seeds give equal games, but for what programs and people do
     belief        SHA-256 of the file of the belief network by which it searches
     bound         the repetition rules bind it
-    backend       what computes its network, if torch does not: `onnx` or `engine`
+    backend       what computes its network, if torch does not: `engine` or `onnx`
     members       names of a mixture's members
     told          FILE[#NAME] of the setup that it was told, if any
     setup         uint8 [zone], that setup; None: a person, who reads it by itself, or told none

@@ -9,8 +9,6 @@ from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import PLACING_ORDER, RED, variant
 from stratkit.errors import StratkitError, UsageError
 from stratkit.models.shipped import SHIPPED
-from stratkit.nets.choice import has_torch
-from stratkit.nets.onnx_network import is_installed
 from stratkit.players.factory import open_player
 from stratkit.players.player import NO_ACTION, Player, PolicyPlayer, Views, decide
 from stratkit.players.registry import parse_player
@@ -22,9 +20,8 @@ ROWS = 64  # positions that a network evaluates at a time
 
 def good_setups(game: Game, seed: int) -> PlacedSetups:
     """Setups as stratkit's own network for the game deploys, or the rules of thumb where there is
-    none, or nothing that computes it."""
-    computed = game.name in SHIPPED and (has_torch() or is_installed())
-    name = game.name if computed else "heuristic"
+    none."""
+    name = game.name if game.name in SHIPPED else "heuristic"
     player = open_player(parse_player(name), game, seed, ROWS).player
     return PlacedSetups(PlayerPlacer(game, player), constraints_of(variant(game.name), (), ()))
 

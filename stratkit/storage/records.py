@@ -49,8 +49,9 @@ class RecordPlayer:
     reproducible  equal seeds give equal moves; only the contrary is written
     belief        SHA-256 of the belief network of its search; written if there is one
     bound         the repetition rules bind it; only the contrary is written
-    backend       what computed its network when the match began: `onnx`, `engine`; or not written
-                  for torch. A match may go on by another
+    backend       what computed its network when the match began: `engine`, `onnx`; or not written
+                  for torch. Before 2026-11-28 the engine was called `onnx`, too, where it computed
+                  a `fromto`. A match may go on by another
     setup         letters of the one that it was told; written if there is one
     """
 

@@ -335,16 +335,6 @@ def test_setups_of_a_name(tmp_path: pathlib.Path) -> None:
     )
 
 
-def test_without_what_computes_networks_rules_of_thumb_offer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    by_network = good_setups(Game("barrage"), 1).draw(0, 1)
-    for name in ("has_torch", "is_installed"):
-        monkeypatch.setattr(f"stratkit.setups.deployed.{name}", lambda: False)
-    by_rules = good_setups(Game("barrage"), 1).draw(0, 1)
-    assert by_rules.shape == by_network.shape and (by_rules != by_network).any()
-
-
 @pytest.mark.parametrize("game", ["barrage", "mini"])
 def test_setups_that_are_offered_guard_the_flag(game: str) -> None:
     """Most uniform setups leave a side of the flag without a bomb, and a third have it in front."""

@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import onnx
 import pytest
-import torch
 
 from nets.random_play import views_of_games
 from running import run
@@ -19,7 +18,7 @@ from stratkit.errors import InputError
 from stratkit.models.export import export
 from stratkit.models.open_model import open_model
 from stratkit.nets.choice import network_with
-from stratkit.nets.onnx_network import OnnxNetwork
+from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.storage.checkpoints import load_checkpoint, metadata_hash, save_checkpoint
 from stratkit.storage.onnx_file import STORED
 
@@ -91,7 +90,7 @@ def test_it_is_computed_by_either_backend(
 ) -> None:
     model, game = open_model(exported), Game("nano")
     views = views_of_games(game, 1, seed=3, longest=40)
-    assert isinstance(network_with(NET, game, model.weights), OnnxNetwork)
+    assert isinstance(network_with(NET, game, model.weights), FromToBackend)
     found = []
     for asked in ("onnx", "torch"):
         monkeypatch.setenv("STRATKIT_BACKEND", asked)
@@ -208,7 +207,7 @@ def test_without_the_extra(
     tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("onnx", "onnxruntime"):
+    for name in ("onnx", "onnxruntime", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
     said = "needs the package onnx, which is missing: pip install onnx onnxruntime"
     with pytest.raises(InputError, match=said):
@@ -218,4 +217,4 @@ def test_without_the_extra(
     export(str(checkpoint), None, str(tmp_path / "a.safetensors"))
     assert not (tmp_path / "a.onnx").exists()
     network = network_with(NET, Game("nano"), open_model(tmp_path / "a.safetensors").weights)
-    assert isinstance(network, torch.nn.Module)
+    assert isinstance(network, FromToBackend) and network.name == "engine"

@@ -20,6 +20,7 @@ from storage.stored import save_network
 from stratkit.cli.doctor import EXTRAS, NEEDED, _is_ours
 from stratkit.cli.stratkit import TOOLS
 from stratkit.engine import Game
+from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
 from stratkit.models.shipped import SHIPPED
 from stratkit.storage.atomic import holder, lock
@@ -148,8 +149,10 @@ def test_help_without_a_page_or_a_program_to_show_it(tmp_path: pathlib.Path) -> 
 
 # --- doctor ---------------------------------------------------------------------------------------
 
-ENGINE = "the engine, for mlp"
-ONNX = f"onnxruntime {importlib.metadata.version('onnxruntime')}, for fromto"
+ENGINE = "the engine, for fromto and mlp"
+FAST = residual_lanes(16) > 1
+ONNX_USE = "fromto with memory" if FAST else "fromto, which the engine computes slowly here"
+ONNX = f"onnxruntime {importlib.metadata.version('onnxruntime')}, for {ONNX_USE}"
 HIDING = """import sys
 class Hide:
     def find_spec(self, name, path=None, target=None):
@@ -208,8 +211,9 @@ def test_doctor_without_what_plays_without_torch(tmp_path: pathlib.Path) -> None
     (tmp_path / "sitecustomize.py").write_text(HIDING.format(name="onnxruntime"))
     status, found = examined(tmp_path)
     assert status == 0 and found["backends"].startswith(
-        f"{ENGINE}; torch, for all others\n-> pip install onnxruntime: "
+        f"{ENGINE}; torch, for all others\n-> pip install onnxruntime: reads and writes files .onnx"
     )
+    assert ("without AVX2" in found["backends"]) == (not FAST)
 
 
 def test_a_command_that_cannot_be_read_is_not_ours(tmp_path: pathlib.Path) -> None:

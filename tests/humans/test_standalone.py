@@ -27,7 +27,7 @@ from stratkit.models.flat_weights import flat_network
 from stratkit.models.open_model import open_model
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
-from stratkit.nets.onnx_network import weight_shapes
+from stratkit.nets.fromto_weights import weight_shapes
 from stratkit.notation.setups import parse_setup
 from stratkit.notation.squares import move_text
 from stratkit.players.factory import open_player, post_processed

@@ -80,7 +80,12 @@ def test_the_engine_computes_it(net: str) -> None:
 def test_who_asks_for_torch_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     game = Game("kuhn")
     weights = {n: w.detach().numpy() for n, w in build("mlp:8", game, seed=3).named_parameters()}
-    for asked, kind in (("", "engine"), ("onnx", "engine"), ("torch", "torch")):
+    for asked, kind in (
+        ("", "engine"),
+        ("engine", "engine"),
+        ("onnx", "engine"),
+        ("torch", "torch"),
+    ):
         monkeypatch.setenv("STRATKIT_BACKEND", asked)
         network = network_with("mlp:8", game, weights)
         assert Evaluator("mlp:8", network, 8).backend.name == kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,14 @@ from stratkit.engine.stratego import FLAG, PIECE, TYPE
 from stratkit.errors import InputError
 from stratkit.models.open_model import open_model
 from stratkit.models.shipped import SHIPPED
-from stratkit.nets import Network, build, choice, onnx_network
+from stratkit.nets import Network, build, choice, fromto_backend, onnx_fromto
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.fromto_backend import FromToBackend
+from stratkit.nets.fromto_weights import is_fromto
+from stratkit.nets.mirror_images import MirrorImages
+from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.onnx_export import whole_model
-from stratkit.nets.onnx_network import OnnxNetwork, computes
 
 NETS = ("fromto:8x1", "fromto:16x2", "fromto:8x1+deployment", "fromto:8x1+mirrored")
 
@@ -56,12 +59,19 @@ def by_torch(
     return logits.numpy(), values.numpy()
 
 
-def by_onnx(
-    network: OnnxNetwork, packed: np.ndarray, legal: np.ndarray
-) -> tuple[Float32s, Float32s]:
-    inputs = network.made.prepare(packed)
-    embedding = network.made.embed(inputs)
-    return network.made.logits(embedding, inputs, legal), network.made.value(embedding, inputs)
+def of_onnx(net: str, game: Game, weights: Mapping[str, Float32s]) -> FromToBackend:
+    return FromToBackend(net, game, weights, "onnx")
+
+
+def assert_as_torch(network: FromToBackend, packed: np.ndarray, legal: np.ndarray) -> None:
+    """Logits are told by policies: their sum is of no use."""
+    logits, values = by_torch(network.net, network.game, dict(network.weights), packed, legal)
+    policy, expected = network.policy(packed, legal, None, True, None)
+    assert policy.dtype == expected.dtype == np.float32 and len(policy) > 40
+    with np.errstate(divide="ignore"):
+        found, true = np.log(policy), np.log(softmax(logits))
+    assert_close(found, true, rtol=1e-5, atol=1e-5)
+    assert_close(expected, values, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("net", NETS)
@@ -70,11 +80,7 @@ def test_logits_and_values_are_those_of_torch(name: str, net: str) -> None:
     game = Game(name)
     views = views_of_games(game, 2, seed=3, longest=100)
     weights = weights_of(net, game)
-    true = by_torch(net, game, weights, views.observations, views.legal)
-    found = by_onnx(OnnxNetwork(net, game, weights), views.observations, views.legal)
-    for one, other in zip(found, true, strict=True):
-        assert one.dtype == np.float32 and len(one) > 40
-        assert_close(one, other, rtol=1e-5, atol=1e-5)
+    assert_as_torch(of_onnx(net, game, weights), views.observations, views.legal)
 
 
 @pytest.mark.parametrize("net", NETS)
@@ -89,19 +95,19 @@ def test_the_whole_graph_needs_nothing_of_ours(name: str, net: str) -> None:
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    network = OnnxNetwork(net, game, weights)
+    images = MirrorImages(game.shape, net.endswith("+mirrored"))
     packed, mirrored = views.observations, np.zeros(len(views.legal), bool)
     like_image = np.zeros_like(views.legal, bool)
     if net.endswith("+mirrored"):
-        packed, mirrored = network.made._see(packed)
+        packed, mirrored = images.see(packed)
         assert mirrored.any() and not mirrored.all()
         first = (packed[:, PHASE] == 1) & (packed[:, TO_PLACE] == FLAG)
-        like_image = first[:, None] & network.made.left
+        like_image = first[:, None] & images.left
     given = given_to_others(packed, game, model.graph.input)
     logits, values = session.run(None, given)
     if net.endswith("+mirrored"):
         turned = mirrored[:, None] | like_image
-        logits = np.where(turned, logits[:, network.made.image], logits)
+        logits = np.where(turned, logits[:, images.image], logits)
     logits = np.where(views.legal, logits, np.float32(-np.inf))
     true = by_torch(net, game, weights, views.observations, views.legal)
     for one, other in zip((logits, values), true, strict=True):
@@ -136,13 +142,10 @@ def test_without_vectors_the_library_computes_all_of_it(monkeypatch: pytest.Monk
     game = Game("barrage")
     views = views_of_games(game, 1, seed=3, longest=60)
     weights = weights_of("fromto:16x2", game)
-    network = OnnxNetwork("fromto:16x2", game, weights)
-    found = by_onnx(network, views.observations, views.legal)
-    monkeypatch.setattr(onnx_network, "residual_lanes", lambda channels: 1)
-    network = OnnxNetwork("fromto:16x2", game, weights)
-    assert network.made.blocks is None
-    for one, other in zip(by_onnx(network, views.observations, views.legal), found, strict=True):
-        assert_close(one, other, rtol=1e-5, atol=1e-5)
+    monkeypatch.setattr(onnx_fromto, "residual_lanes", lambda channels: 1)
+    network = of_onnx("fromto:16x2", game, weights)
+    assert network.library.blocks is None
+    assert_as_torch(network, views.observations, views.legal)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -150,22 +153,20 @@ def test_shipped_networks_have_the_same_logits(name: str) -> None:
     model = open_model(name)
     game = Game(model.game)
     views = views_of_games(game, 1, seed=4, longest=150)
-    true = by_torch(model.net, game, dict(model.weights), views.observations, views.legal)
-    found = by_onnx(OnnxNetwork(model.net, game, model.weights), views.observations, views.legal)
-    for one, other in zip(found, true, strict=True):
-        assert_close(one, other, rtol=1e-5, atol=1e-5)
+    assert_as_torch(of_onnx(model.net, game, model.weights), views.observations, views.legal)
 
 
+@pytest.mark.parametrize("name", ["engine", "onnx"])
 @pytest.mark.parametrize("net", ["fromto:16x2", "fromto:16x2+mirrored"])
-def test_a_view_s_logits_do_not_depend_on_those_beside_it(net: str) -> None:
+def test_a_view_s_policy_does_not_depend_on_those_beside_it(net: str, name: str) -> None:
     """To the last bit, whatever the number of rows."""
     game = Game("barrage")
     views = views_of_games(game, 2, seed=5, longest=80)
-    network = OnnxNetwork(net, game, weights_of(net, game))
-    together = by_onnx(network, views.observations, views.legal)
+    network = FromToBackend(net, game, weights_of(net, game), name)
+    together = network.policy(views.observations, views.legal, None, True, None)
     for size in (1, 2, 3, 8, 13):
         at = slice(len(views.legal) - size, None)
-        alone = by_onnx(network, views.observations[at], views.legal[at])
+        alone = network.policy(views.observations[at], views.legal[at], None, True, None)
         for one, other in zip(alone, together, strict=True):
             assert np.array_equal(one, other[at])
 
@@ -176,11 +177,11 @@ def test_what_is_remembered_of_positions_changes_no_bit(
     net: str, positions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether there is room for none, for those of some calls, or for all."""
-    monkeypatch.setattr(onnx_network, "MOST_BYTES", positions * 4 * 100 * 8)
+    monkeypatch.setattr(onnx_fromto, "MOST_BYTES", positions * 4 * 100 * 8)
     game = Game("barrage")
     views = views_of_games(game, 2, seed=5, longest=120)
     packed, legal = views.observations, views.legal
-    network = OnnxNetwork(net, game, weights_of(net, game))
+    network = of_onnx(net, game, weights_of(net, game))
     true, expected = Evaluator(net, network, 256).evaluate(packed, legal, values=True)
     evaluator = Evaluator(net, network, 64)
     for at in range(0, len(packed), 40):
@@ -194,12 +195,12 @@ def test_what_is_remembered_of_positions_changes_no_bit(
 def test_others_are_left_to_torch_and_other_weights_refused() -> None:
     game = Game("barrage")
     weights = weights_of("fromto:8x1+mirrored", game)
-    assert computes("fromto:8x1+mirrored", game.shape)
-    assert not computes("plain", game.shape) and not computes("py:mine:Net", game.shape)
-    network = OnnxNetwork("fromto:8x1+mirrored", game, weights)
+    assert is_fromto("fromto:8x1+mirrored", game.shape)
+    assert not is_fromto("plain", game.shape) and not is_fromto("py:mine:Net", game.shape)
+    network = FromToBackend("fromto:8x1+mirrored", game, weights)
     for other in ("fromto:8x1", "fromto:8x1+deployment", "fromto:8x2+mirrored", "fromto:16x1"):
         true = weights_of(other, game)
-        assert OnnxNetwork(other, game, true).weights is true
+        assert FromToBackend(other, game, true).weights is true
         if other != "fromto:8x1+deployment":  # whose weights have the same shapes
             with pytest.raises(InputError, match="its tensors are not this network's"):
                 network.load(true, network.net)
@@ -212,7 +213,7 @@ def test_who_plays_elsewhere_gets_a_module_of_torch() -> None:
     """In bfloat16 too; evaluators of one network share it, and so its next weights."""
     game, net = Game("barrage"), "fromto:8x1+mirrored"
     views = views_of_games(game, 1, seed=5, longest=60)
-    network = OnnxNetwork(net, game, weights_of(net, game))
+    network = FromToBackend(net, game, weights_of(net, game))
     one, other = Evaluator(net, network, 8), Evaluator(net, network, 8)
     before = one.policy(views.observations, views.legal)
     one.place("cpu", torch.float32)
@@ -225,7 +226,7 @@ def test_who_plays_elsewhere_gets_a_module_of_torch() -> None:
     weights = {name: w * 3 for name, w in network.weights.items()}
     one.load(weights)
     found = other.policy(views.observations, views.legal)
-    tripled = Evaluator(net, OnnxNetwork(net, game, weights), 8)
+    tripled = Evaluator(net, FromToBackend(net, game, weights), 8)
     error = np.abs(found - tripled.policy(views.observations, views.legal)).max()
     assert error < np.abs(found - before).max() / 4
 
@@ -234,7 +235,7 @@ def test_who_plays_elsewhere_gets_a_module_of_torch() -> None:
 def test_copies_say_the_same(way: Callable[[Evaluator], Evaluator]) -> None:
     game, net = Game("nano"), "fromto:8x1"
     views = views_of_games(game, 1, seed=5, longest=60)
-    evaluator = Evaluator(net, OnnxNetwork(net, game, weights_of(net, game)), 8)
+    evaluator = Evaluator(net, FromToBackend(net, game, weights_of(net, game)), 8)
     true = evaluator.policy(views.observations, views.legal)
     assert np.array_equal(way(evaluator).policy(views.observations, views.legal), true)
 
@@ -250,7 +251,7 @@ def test_what_memory_excludes_is_excluded(net: str) -> None:
     pub[:, :, 7:] *= 0.5
     by_module = Evaluator(net, build(net, game, 0), 64)
     by_module.load(weights)
-    found = Evaluator(net, OnnxNetwork(net, game, weights), 64)
+    found = Evaluator(net, FromToBackend(net, game, weights), 64)
     assert_close(found.policy(packed, legal, pub), by_module.policy(packed, legal, pub), 1e-5, 1e-6)
     assert_close(found.values(packed, pub), by_module.values(packed, pub), 1e-5, 1e-5)
     assert np.abs(found.values(packed, pub) - found.values(packed)).max() > 1e-4
@@ -265,21 +266,37 @@ def test_which_backend_computes(monkeypatch: pytest.MonkeyPatch) -> None:
         of = weights if net == "fromto:8x1" else plain
         return Evaluator(net, network_with(net, game, of, a_module), 8).backend.name
 
-    assert [kind(asked) for asked in ("", "onnx", "torch")] == ["onnx", "onnx", "torch"]
-    assert kind("onnx", "plain:4x1") == "torch"
+    assert [kind(asked) for asked in choice.BACKENDS] == ["engine", "onnx", "torch"]
+    assert kind("") == "engine"  # nano's channels are few, and every processor has vectors
+    assert kind("onnx", "plain:4x1") == kind("engine", "plain:4x1") == "torch"
     assert kind("", a_module=True) == "torch"
-    with pytest.raises(InputError, match="STRATKIT_BACKEND is onnx or torch: 'cpu'"):
+    with pytest.raises(InputError, match="STRATKIT_BACKEND is engine, onnx or torch: 'cpu'"):
         kind("cpu")
-    monkeypatch.setattr(choice, "is_installed", lambda: False)
-    assert kind("") == "torch"
+    monkeypatch.setattr(choice, "has_onnx", lambda: False)
+    assert kind("") == "engine"
     with pytest.raises(InputError, match="needs ONNX Runtime, which is missing"):
         kind("onnx")
+
+
+def test_without_onnx_runtime_all_but_other_public_information_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = Game("nano")
+    views = views_of_games(game, 3, seed=3, longest=60)
+    packed, legal = views.observations, views.legal
+    monkeypatch.setattr(fromto_backend, "has_onnx", lambda: False)
+    network = FromToBackend("fromto:8x1+mirrored", game, weights_of("fromto:8x1+mirrored", game))
+    assert_as_torch(network, packed, legal)
+    pub = board_planes(packed, game.shape)[:, PUBLIC].copy()
+    with pytest.raises(ModuleNotFoundError, match="needs ONNX Runtime: pip install") as error:
+        network.policy(packed, legal, pub, False, None)
+    assert error.value.name == "onnxruntime"
 
 
 def test_a_policy_is_drawn_from_where_it_is_by_torch_alone() -> None:
     game = Game("nano")
     views = views_of_games(game, 2, seed=3, longest=20)
     net = "fromto:8x1"
-    evaluator = Evaluator(net, OnnxNetwork(net, game, weights_of(net, game)), 8)
-    with pytest.raises(ValueError, match="draw is torch's, and the backend is onnx"):
+    evaluator = Evaluator(net, FromToBackend(net, game, weights_of(net, game)), 8)
+    with pytest.raises(ValueError, match="draw is torch's, and the backend is engine"):
         evaluator.draw(views.observations, views.legal, np.zeros(len(views.legal)), lambda pi: pi)

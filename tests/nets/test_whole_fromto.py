@@ -10,17 +10,10 @@ from nets.test_onnx import by_torch, weights_of
 from stratkit.engine import Game
 from stratkit.engine import fromto as module
 from stratkit.engine.observation import PHASE, STAGE
-from stratkit.nets import onnx_network
 from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.numpy_policy import softmax
-from stratkit.nets.onnx_network import OnnxNetwork
 from stratkit.search.blueprint import Remembered, remembered
-
-
-@pytest.fixture(autouse=True)
-def vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the processor has: without vectors the engine computes the same, only slower."""
-    monkeypatch.setattr(onnx_network, "residual_lanes", lambda channels: 8)
 
 
 @pytest.mark.parametrize("net", ["fromto:8x1", "fromto:16x2+deployment", "fromto:8x1+mirrored"])
@@ -33,7 +26,7 @@ def test_policies_and_values_are_those_of_torch(name: str, net: str) -> None:
     assert {0, 1} == set(packed[:, PHASE]) == set(packed[packed[:, PHASE] == 0, STAGE])
     weights = weights_of(net, game)
     logits, values = by_torch(net, game, weights, packed, legal)
-    network = OnnxNetwork(net, game, weights)
+    network = FromToBackend(net, game, weights)
     assert network.whole
     found = network.policy(packed, legal, None, True, None)
     for one, other in zip(found, (softmax(logits), values), strict=True):
@@ -54,7 +47,7 @@ def test_a_view_does_not_depend_on_others(monkeypatch: pytest.MonkeyPatch) -> No
     found = []
     for most in (2**25, 4 * 3 * 12 * 8):  # of all positions, of three
         monkeypatch.setattr(module, "MOST_BYTES", most)
-        whole = OnnxNetwork("fromto:8x1", game, weights).whole
+        whole = FromToBackend("fromto:8x1", game, weights).whole
         assert whole
         for some in (np.arange(len(packed)), np.random.default_rng(1).permutation(len(packed))):
             policy, values = whole.evaluate(packed[some], legal[some], True)
@@ -71,8 +64,8 @@ def test_a_view_does_not_depend_on_others(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_search_asks_it_again_for_what_it_knows() -> None:
     """That costs less than to remember it in Python, which all threads wait for."""
     game = Game("nano")
-    network = OnnxNetwork("fromto:8x1", game, weights_of("fromto:8x1", game))
+    network = FromToBackend("fromto:8x1", game, weights_of("fromto:8x1", game))
     evaluator = Evaluator("fromto:8x1", network, 8)
     assert remembered(evaluator) is evaluator
-    network.whole = None
-    assert isinstance(remembered(evaluator), Remembered)
+    by_library = FromToBackend(network.net, game, network.weights, "onnx")
+    assert isinstance(remembered(Evaluator("fromto:8x1", by_library, 8)), Remembered)

@@ -12,8 +12,9 @@ from nets.random_play import views_of_games
 from stratkit.engine import Game, sample
 from stratkit.models.export import export
 from stratkit.models.shipped import shipped_file
-from stratkit.nets import build
-from stratkit.nets.onnx_network import OnnxNetwork
+from stratkit.nets import build, choice
+from stratkit.nets.fromto_backend import FromToBackend
+from stratkit.players import factory
 from stratkit.players.factory import open_player
 from stratkit.players.registry import parse_player
 from stratkit.players.spec import Contestant
@@ -27,17 +28,18 @@ def opened(
     return open_player(parse_player(text), Game(game), 1, 64)
 
 
-def test_both_draw_the_same_actions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their policies differ by rounding only, which hardly ever lies between two actions."""
+def test_all_draw_the_same_actions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Policies differ by rounding only, which hardly ever lies between two actions."""
     views = views_of_games(Game("barrage"), 4, seed=3, longest=250)
     u = np.random.default_rng(7).random((len(views.legal), 1))
     chosen = []
-    for asked in ("onnx", "torch"):
+    for asked in ("engine", "onnx", "torch"):
         evaluator = opened("barrage", asked, monkeypatch).player.evaluator
         assert evaluator.backend.name == asked
         policy = evaluator.policy(views.observations, views.legal)
         chosen.append((policy.cumsum(1) > u * policy.sum(1, keepdims=True)).argmax(1))
-    assert np.array_equal(*chosen) and len(np.unique(chosen[0])) > 20
+    assert all(np.array_equal(one, chosen[0]) for one in chosen)
+    assert len(np.unique(chosen[0])) > 20
 
 
 @pytest.mark.parametrize(("name", "games"), [("barrage", 24), ("classic", 8)])
@@ -52,7 +54,7 @@ def test_an_exported_network_plays_as_torch_in_10000_positions(
     packed, legal = views.observations[rows], views.legal[rows]
     assert len(np.unique(rows)) == 5000
     chosen, policies = [], []
-    for asked, player in (("onnx", file), ("torch", name)):
+    for asked, player in (("engine", file), ("torch", name)):
         evaluator = opened(player, asked, monkeypatch, name).player.evaluator
         assert evaluator.backend.name == asked
         policy = evaluator.policy(packed, legal)
@@ -68,7 +70,8 @@ def test_an_exported_network_plays_as_torch_in_10000_positions(
 
 def test_the_record_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     for text in ("barrage-easy", "search=mmd,rollouts=8,barrage-easy"):
-        assert opened(text, "", monkeypatch).backend == "onnx"
+        for asked in ("engine", "onnx"):
+            assert opened(text, asked, monkeypatch).backend == asked
         assert opened(text, "torch", monkeypatch).backend is None
     weights = build("mlp:8", Game("kuhn"), 1).state_dict()
     metadata = {"game": "kuhn", "rules": Game("kuhn").rules, "net": "mlp:8", "step": 1}
@@ -82,7 +85,24 @@ def test_the_record_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: pathli
         assert opened(str(file), asked, monkeypatch, "kuhn").backend == named
 
 
-def test_who_asks_for_onnx_hears_of_a_network_that_torch_computes(
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_the_engine_plays_where_it_has_vectors_or_nothing_else_is_there(
+    lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choice, "residual_lanes", lambda channels: lanes)
+    assert opened("barrage-easy", "", monkeypatch).backend == ("onnx" if lanes == 1 else "engine")
+    monkeypatch.setattr(choice, "has_onnx", lambda: False)
+    assert opened("barrage-easy", "", monkeypatch).backend == "engine"
+
+
+def test_torch_computes_for_memory_without_onnx_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of public information that memory has changed."""
+    assert opened("memory=on,barrage-easy", "engine", monkeypatch).backend == "engine"
+    monkeypatch.setattr(factory, "has_onnx", lambda: False)
+    assert opened("memory=on,barrage-easy", "engine", monkeypatch).backend is None
+
+
+def test_who_asks_for_another_hears_of_a_network_that_torch_computes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
     weights = build("plain:4x1", Game("nano"), 1).state_dict()
@@ -91,12 +111,16 @@ def test_who_asks_for_onnx_hears_of_a_network_that_torch_computes(
     both = {f"{part}/{n}": w.numpy() for part in metadata["networks"] for n, w in weights.items()}
     file = f"{tmp_path}/a.safetensors"
     save_checkpoint(file, both, metadata)
-    said = "torch computes plain:4x1, since ONNX Runtime computes fromto only"
-    assert said in (opened(file, "onnx", monkeypatch, "nano").caution or "")
-    assert said not in (opened(file, "", monkeypatch, "nano").caution or "")
+    for asked, reason in (
+        ("onnx", "ONNX Runtime computes fromto only"),
+        ("engine", "the engine computes fromto and mlp only"),
+    ):
+        said = f"torch computes plain:4x1, since {reason}"
+        assert said in (opened(file, asked, monkeypatch, "nano").caution or "")
+        assert said not in (opened(file, "", monkeypatch, "nano").caution or "")
 
 
 def test_a_search_shares_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     player = opened("search=mmd,rollouts=8,barrage-easy", "", monkeypatch).player
-    assert isinstance(player.evaluator.network, OnnxNetwork)
+    assert isinstance(player.evaluator.network, FromToBackend)
     assert player.search.blueprint.network is player.evaluator.network

@@ -145,7 +145,8 @@ def test_a_match_may_go_on_by_another_backend(tmp_path: pathlib.Path) -> None:
     found = read(line + record_line(record(0)))[0][0]
     assert found.players[1].backend == "onnx" and found == HEADER
     assert match_key(found) == match_key(HEADER)
-    for began, goes_on in ((header, HEADER), (HEADER, header)):
+    engine = dataclasses.replace(HEADER, players=(A, dataclasses.replace(B, backend="engine")))
+    for began, goes_on in ((header, HEADER), (HEADER, header), (header, engine)):
         path = tmp_path / "games.jsonl"
         path.write_bytes(header_line(began) + record_line(record(0)))
         with RecordWriter(str(path), goes_on, resume=True) as writer:
