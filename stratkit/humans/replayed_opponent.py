@@ -14,7 +14,16 @@ import numpy as np
 from stratkit.errors import InputError
 from stratkit.humans.draws import DrawOffers
 from stratkit.humans.session import MISFIT
-from stratkit.players.player import Decision, Games, Player, Sides, Views, Watcher, decide
+from stratkit.players.player import (
+    Decision,
+    Games,
+    Player,
+    Sides,
+    Views,
+    WrappingPlayer,
+    decide,
+    watch,
+)
 
 
 @dataclass
@@ -24,7 +33,7 @@ class Done:
     actions: int = 0
 
 
-class ReplayedOpponent(Player):
+class ReplayedOpponent(WrappingPlayer):
     """`player`, which plays one game at a time, by the actions that it has `played` in a game
     before, as far as they go; `keep` is told the game and each action after these, for `file`.
     `done`: shared by all who have played these actions, in games of more than two.
@@ -43,25 +52,16 @@ class ReplayedOpponent(Player):
         me: int = 1,
         done: Done | None = None,
     ) -> None:
+        super().__init__(player)
         self.draws, self.me = draws, me
-        self.player, self.played, self.keep, self.file = player, played, keep, file
+        self.played, self.keep, self.file = played, keep, file
         self._done = Done() if done is None else done
 
     def begin(self, games: Games, sides: Sides) -> None:
         self._done.actions = 0  # nobody has decided yet
-        self.player.begin(games, sides)
+        super().begin(games, sides)
 
-    def act(self, views: Views) -> Decision:
-        return self._act(views, values=False)
-
-    def act_with_values(self, views: Views) -> Decision:
-        """`ValuePlayer.act_with_values`."""
-        return self._act(views, values=True)
-
-    def end(self, games: Games, sides: Sides) -> None:
-        self.player.end(games, sides)
-
-    def _act(self, views: Views, values: bool) -> Decision:
+    def _decide(self, views: Views, values: bool) -> Decision:
         [game], done = views.games.tolist(), self._done.actions
         before = self.played.get(game, ())
         self._done.actions += 1
@@ -70,7 +70,7 @@ class ReplayedOpponent(Player):
             if decision.actions[0] >= 0:
                 self.keep(game, int(decision.actions[0]))
             return decision
-        self._follow(views)
+        watch(self.player, views)  # so that it knows later what it would have known
         action = before[done]
         if not 0 <= action < views.legal.shape[1] or not views.legal[0, action]:
             what = f"what was played {MISFIT}"
@@ -85,10 +85,3 @@ class ReplayedOpponent(Player):
             return Decision(np.array([-1], np.int32), decision.mu, agreed=np.ones(1, bool))
         self.draws.decline(self.me)
         return decision
-
-    def _follow(self, views: Views) -> None:
-        """The player sees its turn, so that it knows later what it would have known."""
-        if isinstance(self.player, Watcher):
-            self.player.watch(views)  # it does not search again
-        else:
-            self.player.act(views)

@@ -13,7 +13,7 @@ from stratkit.errors import UsageError
 from stratkit.play.opponents import Turns
 from stratkit.play.seating import GameSource, Opening, Seated
 from stratkit.play.table import CUT
-from stratkit.players.player import Decision, Games, Player, Sides, Views, decide
+from stratkit.players.player import Decision, Views, WrappingPlayer, decide
 
 
 def ending_names(game: Game) -> tuple[str, ...]:
@@ -21,24 +21,15 @@ def ending_names(game: Game) -> tuple[str, ...]:
     return (*game.endings, CUT)
 
 
-class Frozen(Player):
+class Frozen(WrappingPlayer):
     """An opponent of self-play: nobody learns from what `player` decides, so no probability and no
     target of a search is handed on. `UsageError`: it resigned."""
 
-    def __init__(self, player: Player) -> None:
-        self.player = player
-
-    def begin(self, games: Games, sides: Sides) -> None:
-        self.player.begin(games, sides)
-
-    def act(self, views: Views) -> Decision:
-        decision = decide(self.player, views)
+    def _decide(self, views: Views, values: bool) -> Decision:
+        decision = decide(self.player, views, values)
         if decision.resigned is not None and decision.resigned.any():
             raise UsageError("the opponent resigned, but self-play plays games out")
         return Decision(decision.actions, np.full(len(views), np.nan, np.float32))
-
-    def end(self, games: Games, sides: Sides) -> None:
-        self.player.end(games, sides)
 
 
 class SelfplayGames(GameSource):

@@ -8,7 +8,7 @@ import numpy as np
 
 from stratkit.arrays import Int64s
 from stratkit.errors import UsageError
-from stratkit.players.player import Decision, Games, Player, Sides, Views, Watcher, decide
+from stratkit.players.player import Decision, Games, Player, Sides, Views, decide, watch
 
 
 class ChosenLevel(Player):
@@ -40,11 +40,7 @@ class ChosenLevel(Player):
 
     def watch(self, views: Views) -> None:
         """`Watcher.watch`."""
-        level = self._level()
-        if isinstance(level, Watcher):
-            level.watch(views)
-        else:
-            level.act(views)
+        watch(self._level(), views)
 
     def end(self, games: Games, sides: Sides) -> None:
         if self._begun is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +25,8 @@ from stratkit.players.player import (
     Sides,
     ValuePlayer,
     Views,
-    Watcher,
     decide,
+    watch,
 )
 from stratkit.players.spec import MIX, PlayerSpec, ReadPlayer
 
@@ -114,7 +114,7 @@ class MixturePlayer(Player):
             member.begin(games[rows], sides[rows])
 
     def act(self, views: Views) -> Decision:
-        return self._each(views, decide)
+        return self._each(views, values=False)
 
     def end(self, games: Games, sides: Sides) -> None:
         for member, rows in self._parts(games, sides):
@@ -123,29 +123,18 @@ class MixturePlayer(Player):
     def watch(self, views: Views) -> None:
         """`Watcher.watch`."""
         for member, rows in self._parts(views.games, views.sides):
-            if isinstance(member, Watcher):
-                member.watch(views.take(rows))
-            else:
-                member.act(views.take(rows))
+            watch(member, views.take(rows))
 
     def _parts(self, games: Games, sides: Sides) -> list[tuple[Player, Int64s]]:
         """The members that play, each with the rows of its games."""
         which = self.drawn(games, sides)
         return [(self.members[k], np.flatnonzero(which == k)) for k in np.unique(which).tolist()]
 
-    def _each(self, views: Views, ask: Callable[[Player, Views], Decision]) -> Decision:
-        """What each member decides in its games. Nobody learns from it."""
-        n = len(views)
-        actions, mu = np.empty(n, np.int32), np.empty(n, np.float32)
-        values, resigned = np.full(n, np.nan, np.float32), np.zeros(n, bool)
-        for member, rows in self._parts(views.games, views.sides):
-            decision = ask(member, views.take(rows))
-            actions[rows], mu[rows] = decision.actions, decision.mu
-            if decision.values is not None:
-                values[rows] = decision.values
-            if decision.resigned is not None:
-                resigned[rows] = decision.resigned
-        return Decision(actions, mu, None if np.isnan(values).any() else values, resigned)
+    def _each(self, views: Views, values: bool) -> Decision:
+        """What each member decides in its games."""
+        parts = self._parts(views.games, views.sides)
+        decided = [(rows, decide(member, views.take(rows), values)) for member, rows in parts]
+        return Decision.merged(len(views), decided)
 
 
 class ValuedMixturePlayer(MixturePlayer, ValuePlayer):
@@ -153,7 +142,7 @@ class ValuedMixturePlayer(MixturePlayer, ValuePlayer):
 
     def act_with_values(self, views: Views) -> Decision:
         """`ValuePlayer.act_with_values`."""
-        return self._each(views, lambda member, rows: decide(member, rows, values=True))
+        return self._each(views, values=True)
 
 
 def mixed(members: Sequence[Player], weights: Sequence[float], seed: int) -> MixturePlayer:

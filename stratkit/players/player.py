@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Games = npt.NDArray[np.int64]  # numbers of games, [n]
 Sides = npt.NDArray[np.int8]  # sides of games, [n]: the player's place in the game, from 0 on
+Rows = npt.NDArray[np.int64]
 Moves = list[tuple[int, int]]
 Floats = npt.NDArray[np.float32]
 
@@ -148,6 +149,36 @@ class Decision:
     agreed: npt.NDArray[np.bool_] | None = None
     out_of_time: npt.NDArray[np.bool_] | None = None
 
+    @classmethod
+    def merged(cls, n: int, parts: Sequence[tuple[Rows, Decision]]) -> Decision:
+        """What is decided at n views: each part has some rows of them, int64 [m], and what was
+        decided there. There are values where all parts have them."""
+        columns: dict[str, Any] = {"actions": np.empty(n, np.int32), "mu": np.empty(n, np.float32)}
+        for name, missing in _MISSING.items():
+            if any(getattr(decision, name) is not None for _, decision in parts):
+                columns[name] = np.full(n, missing)
+        for rows, decision in parts:
+            for name, column in columns.items():
+                if (found := getattr(decision, name)) is not None:
+                    column[rows] = found
+        if any(decision.values is None for _, decision in parts):
+            columns.pop("values", None)
+        if any(decision.targets is not None for _, decision in parts):
+            targets = PolicyTargets.concat(
+                [one.targets or PolicyTargets.none(len(rows)) for rows, one in parts]
+            )
+            at = np.argsort(np.concatenate([rows for rows, _ in parts]))
+            columns["targets"] = targets.take(at)
+        return cls(**columns)
+
+
+# Of the columns that a decision may have: what stands for a view of which nobody says it.
+_MISSING = {
+    "values": np.float32(np.nan),
+    "root_value": np.float32(np.nan),
+    **dict.fromkeys(("resigned", "agreed", "out_of_time"), np.False_),
+}
+
 
 @runtime_checkable
 class Player(Protocol):
@@ -258,6 +289,42 @@ class Watcher(Player, Protocol):
     def watch(self, views: Views) -> None:
         """Sees turns on which others decide, so that it goes on from them as from its own."""
         ...
+
+
+def watch(player: Player, views: Views) -> None:
+    """The player sees its turns, on which others decide, by deciding in vain if need be."""
+    if isinstance(player, Watcher):
+        player.watch(views)  # it does not search
+    else:
+        player.act(views)
+
+
+class WrappingPlayer(Player):
+    """Plays as `player` does, but for the decisions that a subclass takes."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+
+    def begin(self, games: Games, sides: Sides) -> None:
+        self.player.begin(games, sides)
+
+    def act(self, views: Views) -> Decision:
+        return self._decide(views, values=False)
+
+    def act_with_values(self, views: Views) -> Decision:
+        """`ValuePlayer.act_with_values`: without values, where `player` has none."""
+        return self._decide(views, values=True)
+
+    def _decide(self, views: Views, values: bool) -> Decision:
+        """What it decides, with values if they are wanted and there are any."""
+        raise NotImplementedError
+
+    def watch(self, views: Views) -> None:
+        """`Watcher.watch`."""
+        watch(self.player, views)
+
+    def end(self, games: Games, sides: Sides) -> None:
+        self.player.end(games, sides)
 
 
 @runtime_checkable
