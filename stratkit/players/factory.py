@@ -201,12 +201,14 @@ def post_processed(
 def place(player: Player, device: str, precision: torch.dtype) -> None:
     """The networks of a player to where they compute."""
     from stratkit.nets.evaluator import Evaluator
+    from stratkit.search.leaves import NetworkLeaves
 
     for member in getattr(player, "members", ()):
         place(member, device, precision)
     search = getattr(player, "search", None)
-    for one in (getattr(player, "evaluator", None), getattr(search, "blueprint", None)):
-        if isinstance(one, Evaluator):
+    evaluators = getattr(player, "evaluator", None), getattr(search, "blueprint", None)
+    for one in (*evaluators, getattr(player, "leaves", None)):
+        if isinstance(one, Evaluator | NetworkLeaves):
             one.place(device, precision)
 
 

@@ -13,6 +13,8 @@ from stratkit.engine import PublicTree, Subgames
 from stratkit.search.subgame import CFRD, Reach
 
 if TYPE_CHECKING:
+    import torch
+
     from stratkit.nets.pbs import PBSNet
 
 
@@ -45,7 +47,18 @@ class NetworkLeaves:
     """Asks a value network, which answers in units of the game's largest return."""
 
     def __init__(self, network: PBSNet) -> None:
-        self.network = network
+        import torch
+
+        self.network, self._device, self._precision = network, "cpu", torch.float32
+
+    def place(self, device: str, precision: torch.dtype) -> None:
+        """Computes there from now on, with layers of this precision. `InputError`: there is no
+        such device."""
+        from stratkit.nets.network import check_device
+
+        check_device(device)
+        self.network.to(device)
+        self._device, self._precision = device, precision
 
     def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s:
         rows = np.empty((subgames.leaves, subgames.tree.game.pbs_inputs), np.float32)
@@ -55,17 +68,11 @@ class NetworkLeaves:
 
     def values(self, rows: Float32s) -> Float32s:
         """What the network says to `rows` of inputs, float32 [n, game's hands], in those units."""
-        import torch
-
-        with torch.inference_mode():
-            values: Float32s = self.network(torch.from_numpy(rows)).numpy()
-        return values
+        return self._computed(self.network, rows)
 
     def policy(self, subgames: Subgames, beliefs: tuple[Float64s, Float64s]) -> Float64s:
         """What a network with a policy head says that both play, [E], from the roots downwards: the
         beliefs below follow from it."""
-        import torch
-
         assert self.network.policy is not None
         acts = (subgames.child >= 0) & (subgames.tree.actors[subgames.nodes] >= 0)
         parts = np.flatnonzero(acts).astype(np.int32)
@@ -75,9 +82,18 @@ class NetworkLeaves:
             rows = inside(subgames, policy, beliefs, parts)
             if seen is not None and np.array_equal(rows, seen):
                 return policy
-            with torch.inference_mode():
-                logits = self.network.policy(torch.from_numpy(rows)).double().numpy()
+            logits = self._computed(self.network.policy, rows).astype(np.float64)
             policy, seen = subgames.normalised(np.exp(logits[row, subgames.output])), rows
+
+    def _computed(self, network: PBSNet, rows: Float32s) -> Float32s:
+        import torch
+
+        lower = self._precision != torch.float32
+        with torch.inference_mode(), torch.autocast(self._device, self._precision, enabled=lower):
+            computed: Float32s = (
+                network(torch.from_numpy(rows).to(self._device)).float().cpu().numpy()
+            )
+        return computed
 
 
 def rows_of(

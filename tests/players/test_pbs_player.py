@@ -9,20 +9,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from engine.public import Pair, pair_of
 from running import run
-from stratkit.engine import Batch, Game
+from stratkit.engine import Batch, Game, Subgames
 from stratkit.errors import InputError, UsageError
+from stratkit.nets.pbs import build_pbs
 from stratkit.play.selfplay import SelfplayGames
 from stratkit.play.table import Table
-from stratkit.players.factory import open_player
+from stratkit.players.baselines import RandomPlayer
+from stratkit.players.factory import open_player, place
+from stratkit.players.mixture import mixed
 from stratkit.players.player import Views
 from stratkit.players.registry import parse_player
 from stratkit.players.searching import pbs
 from stratkit.players.searching.pbs import PBSPlayer
-from stratkit.search.leaves import ExactLeaves
-from stratkit.search.safe import play_through
+from stratkit.search.leaves import ExactLeaves, NetworkLeaves
+from stratkit.search.safe import PBSSearch, play_through
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife_of_sums
 
@@ -234,3 +238,24 @@ def test_it_says_what_it_believes(tmp_path: pathlib.Path) -> None:
     plain = tmp_path / "plain.jsonl"
     assert run(*words[:-1], plain).status == 0
     assert plain.read_bytes() == (tmp_path / "games.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_its_network_computes_where_a_mixture_is_placed(device: str) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    game = Game("liars_dice:1x3")
+    rows = np.random.default_rng(1).random((4, game.pbs_inputs), np.float32)
+    leaves = NetworkLeaves(build_pbs("pbs:8+policy", game, 1))
+    player = PBSPlayer(game, PBSSearch("cfr", 4, 1), leaves, 1)
+    exact = leaves.values(rows)
+    place(mixed([RandomPlayer(1), player], [0.5, 0.5], 1), device, torch.bfloat16)
+    rounded = leaves.values(rows)
+    assert (rounded != exact).any()
+    np.testing.assert_allclose(rounded, exact, rtol=0.05, atol=1e-3)
+    subgames = Subgames(player.tree, np.array([player.tree.opening], np.int32), 0)
+    prior = np.full((1, game.hands), 1 / game.hands)
+    assert {p.device.type for p in leaves.network.parameters()} == {device}
+    assert leaves.policy(subgames, (prior, prior)).sum() == pytest.approx(
+        subgames.uniform().sum(), rel=1e-6
+    )
