@@ -23,7 +23,7 @@ from stratkit.engine.stratego import variant
 from stratkit.notation.actions import transcript
 from stratkit.play.seating import Seating
 from stratkit.players.baselines import RandomPlayer
-from stratkit.solve.runner import Keeping, PolicyEvaluator
+from stratkit.solve.runner import Keeping, TreeJudge
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import (
     SLICES,
@@ -249,7 +249,7 @@ def make(folder: pathlib.Path) -> None:
     says, file = TableMetadata(game="kuhn"), str(folder / "kuhn.table")
     with growing_table(file, says, len(tree.actions), force=True) as table:
         table.write(tree.uniform())
-    entry = PolicyEvaluator(tree, ProgressLine, warn, keeping=Keeping(response=True))
+    entry = TreeJudge(tree, ProgressLine, warn, keeping=Keeping(response=True))
     (found,) = entry.entries("uniform", None)
     told = ResponseMetadata(game="kuhn", against="uniform", best=found.result.best)
     (folder / "kuhn.response").write_bytes(response_bytes(entry.responses[0], told))

@@ -14,7 +14,7 @@ from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.acting import acting_policy
 from stratkit.play.finished import Finished, in_order
-from stratkit.play.opponents import ByScore, Turns
+from stratkit.play.opponents import ByScore, ByTurns
 from stratkit.play.options import ITSELF, RULES, SelfplayOptions
 from stratkit.play.seating import GameSource, Opening
 from stratkit.play.selfplay import Frozen, SelfplayGames, ending_names
@@ -104,13 +104,13 @@ class Actor:
     def _frozen(self) -> list[Player]:
         return [contestant.player for contestant in self.opponents.values()]
 
-    def _met(self) -> Turns:
+    def _met(self) -> ByTurns:
         """Whom the games are against: 0 is the policy, and frozen players follow."""
         options, players = self.options, self.game.players
         indices = {text: index for index, text in enumerate(self.opponents, 1)}
         against = [indices[spec.text] if spec else 0 for spec in options.opponents] or [0]
         if options.by_score is None:
-            return Turns(against, players)
+            return ByTurns(against, players)
         names, first = [one.name for one in self.opponents.values()], options.range[0]
         every, seed = options.by_score, options.seed
         return ByScore(
@@ -238,7 +238,7 @@ class Actor:
         time.sleep(seconds)
 
 
-def _noted(rounds: Iterator[Finished | None], met: Turns) -> Iterator[Finished | None]:
+def _noted(rounds: Iterator[Finished | None], met: ByTurns) -> Iterator[Finished | None]:
     """The same games, which the opponents' scores know before other games begin."""
     for finished in rounds:
         if finished is not None:

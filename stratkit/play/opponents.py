@@ -21,7 +21,7 @@ RATE = 0.01  # of the exponential average of the policy's scores: it remembers s
 HOPEFUL = 0.9  # a score above this counts as this, so that who was beaten is met again
 
 
-class Turns:
+class ByTurns:
     """The opponents `against` one after the other, in a game of so many players. One of them may
     be 0: the policy itself."""
 
@@ -40,7 +40,7 @@ class Turns:
         """These games, or slices of games, have come."""
 
 
-class ByScore(Turns):
+class ByScore(ByTurns):
     """Each opponent with a probability in proportion to (1 - s)^2, where s is the policy's score
     against it so far: prioritised fictitious self-play (Vinyals et al. 2019, AlphaStar). `itself`
     keeps its share of `against`; of others, who is named twice has twice the probability.

@@ -10,7 +10,7 @@ import numpy as np
 
 from stratkit.engine import Game
 from stratkit.errors import UsageError
-from stratkit.play.opponents import Turns
+from stratkit.play.opponents import ByTurns
 from stratkit.play.seating import GameSource, Opening, Seated
 from stratkit.play.table import CUT
 from stratkit.players.player import Decision, Views, WrappingPlayer, decide
@@ -43,10 +43,10 @@ class SelfplayGames(GameSource):
         numbers: Iterator[int],
         opening: Opening | None,
         step: int = -1,
-        opponents: Turns | None = None,
+        opponents: ByTurns | None = None,
     ) -> None:
         self.players, self.opening, self.step = game.players, opening, step
-        self.opponents = opponents or Turns((0,), game.players)
+        self.opponents = opponents or ByTurns((0,), game.players)
         self._numbers, self.ended, self._begun = numbers, False, 0
 
     def take(self, free: int) -> Seated:

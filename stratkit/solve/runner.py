@@ -104,26 +104,26 @@ def run_exploit(
     kept = options.table, options.local, options.pairs, options.write_response is not None
     keeping = Keeping(*kept, options.rules, options.force, note, most_bytes)
     large = open_large(game, options.threads, most_bytes, say)
-    evaluator: Evaluator[Any]
+    judge: Judge[Any]
     if large and options.local:
         raise UsageError(f"{options.game} is too large for --local")
     if large:
-        evaluator = LargeEvaluator(large, progress, warn, keeping)
+        judge = LargeJudge(large, progress, warn, keeping)
     else:
         tree = Tree(game, most_bytes=most_bytes, sets_only=game.players != 2)
         note(f"{tree.histories:,} histories, {len(tree):,} information sets")
         how = options.repeats, keeping, options.estimator
-        evaluator = PolicyEvaluator(tree, progress, warn, *how)
+        judge = TreeJudge(tree, progress, warn, *how)
     entries = [
         entry
         for text, policy in zip(options.policies, policies, strict=True)
-        for entry in evaluator.entries(text, policy)
+        for entry in judge.entries(text, policy)
     ]
     if options.pairs:
-        entries += evaluator.pairs()
+        entries += judge.pairs()
     if options.write_response is not None:
-        _write_response(options, evaluator.responses[0], entries[0])
-    report = ExploitabilityReport(options.game, *evaluator.size, entries, options.rules)
+        _write_response(options, judge.responses[0], entries[0])
+    report = ExploitabilityReport(options.game, *judge.size, entries, options.rules)
     if options.plot is not None:
         from stratkit.solve.plot import plot
 
@@ -173,7 +173,7 @@ def _bytes(policy: object) -> int:
     return sum(np.asarray(one).nbytes for one in arrays)
 
 
-class Evaluator(ABC, Generic[P]):
+class Judge(ABC, Generic[P]):
     """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
     def __init__(
@@ -336,7 +336,7 @@ def _paths(spec: PlayerSpec) -> list[str]:
     return [str(path) for _, path in some] or [spec.spec]
 
 
-class LargeEvaluator(Evaluator[Any]):
+class LargeJudge(Judge[Any]):
     """Of a game too large for a tree."""
 
     def __init__(
@@ -387,7 +387,7 @@ class LargeEvaluator(Evaluator[Any]):
         return self._checkpoints(text, spec, ROWS)
 
 
-class PolicyEvaluator(Evaluator[Vector]):
+class TreeJudge(Judge[Vector]):
     """Of a game with a tree."""
 
     def __init__(

@@ -96,12 +96,12 @@ def test_a_network_of_ours_is_as_exploitable_there(
     from stratkit.cli.messages import warn
     from stratkit.cli.progress import ProgressLine
     from stratkit.players.registry import parse_player
-    from stratkit.solve.runner import PolicyEvaluator
+    from stratkit.solve.runner import TreeJudge
 
     net, theirs = str(tmp_path / "net"), pyspiel.load_game(GAMES[name])
     save_network(net, "mlp:8", Game(name))
-    evaluator = PolicyEvaluator(Tree(Game(name)), ProgressLine, warn)
-    (entry,) = evaluator.entries(net, parse_player(net))
+    judge = TreeJudge(Tree(Game(name)), ProgressLine, warn)
+    (entry,) = judge.entries(net, parse_player(net))
     found = their_nash_conv(theirs, OpenSpielPolicy(theirs, name, net))
     assert found == pytest.approx(entry.result.nash_conv, abs=1e-9) and found > 0.5
 

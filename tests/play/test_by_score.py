@@ -11,7 +11,7 @@ import pytest
 
 from running import here, learn
 from stratkit.play.finished import Finished
-from stratkit.play.opponents import ByScore, Turns
+from stratkit.play.opponents import ByScore, ByTurns
 from stratkit.storage.columns import Episodes
 from stratkit.storage.episodes import EpisodeReader
 from stratkit.storage.slices import GOES_ON
@@ -44,7 +44,7 @@ def a_pool(every: int = 4, first: int = 0) -> tuple[ByScore, list[str]]:
     return ByScore([1, 2, 0, 2], 2, every, 1, first, ["a", "b"], said.append), said
 
 
-def shares(pool: Turns, first: int, n: int = 20_000) -> list[float]:
+def shares(pool: ByTurns, first: int, n: int = 20_000) -> list[float]:
     """How often each player is met in a block that begins with this game."""
     found = pool.met(np.arange(first, first + 2 * n, 2))
     return (np.bincount(found, minlength=3) / n).tolist()

@@ -22,7 +22,7 @@ from stratkit.players.registry import parse_player
 from stratkit.solve.cfr import CFR, EXPONENTS, DiceCFR
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.large import LargeDice, LargeGame, LargePhantom, LargeWalk, open_large
-from stratkit.solve.runner import Keeping, LargeEvaluator, PolicyEvaluator
+from stratkit.solve.runner import Keeping, LargeJudge, TreeJudge
 from stratkit.solve.sets import on_tree
 
 
@@ -40,8 +40,8 @@ def test_small_games_come_to_the_same(name: str, tmp_path: pathlib.Path) -> None
     """Uniform play, and a network."""
     path, tree, large = tmp_path / "net", tree_of(name), large_of(name)
     save_network(path, "mlp:8", tree.game)
-    of_tree = PolicyEvaluator(tree, ProgressLine, warn, keeping=Keeping(pairs=True))
-    of_walk = LargeEvaluator(large, ProgressLine, warn, Keeping(pairs=True))
+    of_tree = TreeJudge(tree, ProgressLine, warn, keeping=Keeping(pairs=True))
+    of_walk = LargeJudge(large, ProgressLine, warn, Keeping(pairs=True))
     network = str(path), parse_player(str(path))
     for text, policy in (network, ("uniform", None)):
         (expected,) = of_tree.entries(text, policy)
@@ -160,12 +160,12 @@ def test_policies_that_meet_have_to_fit_into_memory() -> None:
     """Two of 24 choices, of 8 bytes each."""
     for size in (383, 384):
         keeping = Keeping(pairs=True, bytes=size)
-        evaluator = PolicyEvaluator(tree_of("kuhn"), ProgressLine, print, keeping=keeping)
-        assert len([*evaluator.entries("uniform", None)]) == 1
+        judge = TreeJudge(tree_of("kuhn"), ProgressLine, print, keeping=keeping)
+        assert len([*judge.entries("uniform", None)]) == 1
         if size < 384:
             said = r"the first 2 policies of --pairs take .* GiB \(--memory\)$"
             with pytest.raises(InputError, match=said):
-                list(evaluator.entries("cfr:2", ("cfr", 2)))
+                list(judge.entries("cfr:2", ("cfr", 2)))
         else:
-            assert len([*evaluator.entries("cfr:2", ("cfr", 2))]) == 1
-            assert len([*evaluator.pairs()]) == 2
+            assert len([*judge.entries("cfr:2", ("cfr", 2))]) == 1
+            assert len([*judge.pairs()]) == 2

@@ -21,7 +21,7 @@ from stratkit.engine import Game, Tree
 from stratkit.errors import InputError
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.large import LargeDice, LargePhantom, LargeWalk
-from stratkit.solve.runner import Keeping, PolicyEvaluator
+from stratkit.solve.runner import Keeping, TreeJudge
 from stratkit.solve.sets import on_tree
 from stratkit.storage.responses import Response, load_response
 from stratkit.storage.sets import PhantomSets, sets_of
@@ -65,11 +65,11 @@ def drawn(choices: np.ndarray, owner: np.ndarray, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "hex:2", "liars_dice:1x3"])
 def test_that_of_a_tree_wins_what_is_said(name: str) -> None:
     tree = tree_of(name)
-    evaluator = PolicyEvaluator(tree, ProgressLine, warn, keeping=Keeping(response=True))
-    (_,) = evaluator.entries("uniform", None)
-    check(tree, tree.uniform(), evaluator.responses[0])
+    judge = TreeJudge(tree, ProgressLine, warn, keeping=Keeping(response=True))
+    (_,) = judge.entries("uniform", None)
+    check(tree, tree.uniform(), judge.responses[0])
     policy = drawn(tree.actions, tree.owner, 1)
-    check(tree, policy, evaluator._respond(policy)[1])
+    check(tree, policy, judge._respond(policy)[1])
     walk = LargeWalk(Game(name), 2, 1 << 30, 2000)
     for given, value in ((None, tree.uniform()), (policy, policy)):
         check(tree, value, walk.respond(given, ProgressLine)[1])
