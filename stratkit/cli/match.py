@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import fields
 from typing import Any, NoReturn
 
 import click
@@ -23,6 +24,7 @@ from stratkit.cli.options import (
 from stratkit.cli.tool import Tool, run
 from stratkit.declared import Kind, one_of, whole
 from stratkit.errors import error_context
+from stratkit.humans.options import PersonOptions
 from stratkit.match import PLAYERS
 from stratkit.match.options import RULES, MatchOptions
 from stratkit.players.registry import help_table, words_of
@@ -67,7 +69,14 @@ rule_options = options(
 
 @click.command(cls=MatchTool, short_help="Play matches between players, and record every game.")
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...", type=PLAYER)
-@options_from(MatchOptions, game=GAME_NAME, seats=Text(), rules=rule_options, seed=seed_option)
+@options_from(
+    MatchOptions,
+    game=GAME_NAME,
+    seats=Text(),
+    rules=rule_options,
+    seed=seed_option,
+    person=options_from(PersonOptions),
+)
 @option(
     "--serve PLAYER",
     "Instead of a match: play one game on stdin and stdout, as an agent of the UCC protocol.",
@@ -108,7 +117,8 @@ def command(
     from stratkit.match.runner import run_match
 
     given["players"] = tuple(read_player(text) for text in given["players"])
-    options = MatchOptions(**given, rules=rules, seed_given=seed_given)
+    person = PersonOptions(**{field.name: given.pop(field.name) for field in fields(PersonOptions)})
+    options = MatchOptions(**given, rules=rules, person=person, seed_given=seed_given)
     return run_match(options, Console(say, warn, _say_how_to_go_on, is_live(), is_talkative()))
 
 

@@ -1,5 +1,6 @@
 """A person at a board: terminal and page, what was seen, what was said, going on.
 
+options.py            the options that are for a person
 kind.py               a person as a kind of player
 human.py              a person as a player: what is typed becomes moves
 chooser.py            a person in a game of single actions: cards, dice, stones, a matrix

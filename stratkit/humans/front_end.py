@@ -30,72 +30,13 @@ from stratkit.storage.streams import STDOUT, read_line
 
 if TYPE_CHECKING:
     from stratkit.humans.browser import Browser
+    from stratkit.humans.options import PersonOptions
     from stratkit.humans.session import FrontEnd
     from stratkit.humans.spectators import Spectators
     from stratkit.players.spec import Contestant
     from stratkit.storage.records import GameRecord, RecordHeader
 
 WORDS = ".said"  # the file beside the record with what the person said, and the other one played
-
-
-class PersonOptions(Protocol):
-    """What of a match's options a front end needs."""
-
-    @property
-    def game(self) -> str | None:
-        """The game, or None: the standard one, or that of the record."""
-
-    @property
-    def games(self) -> int | None:
-        """How many games to play."""
-
-    @property
-    def seats(self) -> str | None:
-        """Who sits where in a game of more than two players."""
-
-    @property
-    def record(self) -> str:
-        """The file of the games' record."""
-
-    @property
-    def resume(self) -> bool:
-        """Whether to go on with the record."""
-
-    @property
-    def from_game(self) -> str | None:
-        """The ply of a game of a record from which to go on."""
-
-    @property
-    def start(self) -> str | None:
-        """The position that the games of the record that is resumed began at."""
-
-    @property
-    def seed(self) -> int:
-        """Of all random numbers."""
-
-    @property
-    def browser(self) -> bool:
-        """Whether to play in a browser."""
-
-    @property
-    def port(self) -> int | None:
-        """The port of the page; None: any that is free."""
-
-    @property
-    def host(self) -> str | None:
-        """The address of this machine at which others reach the page; None: it alone."""
-
-    @property
-    def style(self) -> str | None:
-        """The characters of the terminal's board."""
-
-    @property
-    def colour(self) -> str | None:
-        """Whether the terminal's board has colours."""
-
-    @property
-    def front_end(self) -> str | None:
-        """The program that shows the board."""
 
 
 class SeatPlan(Protocol):
@@ -111,7 +52,7 @@ class SeatPlan(Protocol):
 
 
 def find_people(
-    contestants: Sequence[Contestant[Any]], options: PersonOptions, game: Game
+    contestants: Sequence[Contestant[Any]], options: PersonOptions, record: str, game: Game
 ) -> list[Interactive]:
     """The people among the players of the game: none, one, or two who play each other."""
     found = [contestant.player for contestant in contestants]
@@ -129,21 +70,24 @@ def find_people(
         if not all(isinstance(player, Player) for player in found):
             raise UsageError("--from-game is for games against a player of stratkit's own")
         lead_of(options.from_game, game)  # before a record is made
-    if options.record == "-":
+    if record == "-":
         raise UsageError("human needs the terminal: use -o FILE, not -o -")
     return people
 
 
-def find_start(options: PersonOptions, game: Game) -> Position | None:
-    """The position that the games of a match begin at; None: they begin with setups."""
+def find_start(
+    options: PersonOptions, seed: int, recorded: str | None, record: str, game: Game
+) -> Position | None:
+    """The position that the games of a match begin at; None: they begin with setups. `recorded`:
+    the one that the record which is resumed has, if any."""
     if options.from_game is not None:
         from stratkit.humans.lead import lead_of
 
-        return lead_of(options.from_game, game, options.seed).start
-    if options.start is None:
+        return lead_of(options.from_game, game, seed).start
+    if recorded is None:
         return None
-    with error_context(options.record, "line 1"):
-        return start_position(parse_fenfs(options.start), variant(game.name))
+    with error_context(record, "line 1"):
+        return start_position(parse_fenfs(recorded), variant(game.name))
 
 
 def _check_chosen(contestants: Sequence[Contestant[Any]], people: int) -> None:
@@ -174,14 +118,15 @@ def open_places(
     people: Sequence[Interactive],
     contestants: Sequence[Contestant[Any]],
     options: PersonOptions,
-    seats: int = 2,
+    game: str,
+    games: int,
 ) -> Iterator[Places]:
-    """Where the people play, in a game of so many `seats`. `InputError`: it cannot be opened."""
+    """Where the people play so many games of `game`. `InputError`: it cannot be opened."""
     if not people:
         yield Places()
         return
     if options.browser:
-        with _pages(people, contestants, options, seats) as places:
+        with _pages(people, contestants, options, game, games) as places:
             yield places
         return
     from stratkit.humans.hand_over import Screen, SharedFront
@@ -207,15 +152,13 @@ def _pages(
     people: Sequence[Interactive],
     contestants: Sequence[Contestant[Any]],
     options: PersonOptions,
-    seats: int,
+    game: str,
+    games: int,
 ) -> Iterator[Places]:
     from stratkit.humans.pages import Pages
 
-    assert options.game
-    games, named = options.games or 0, "=" in (options.seats or "")
-    games = games if named else -(-games // seats) * seats
     names = [printable(contestant.name) for contestant in contestants]
-    about = {"of": options.game, "games": games, "people": len(people), "players": names}
+    about = {"of": game, "games": games, "people": len(people), "players": names}
     matches: list[dict[str, Any]] = []
     for person in people:
         me = next(at for at, one in enumerate(contestants) if one.player is person)
@@ -232,7 +175,7 @@ def _pages(
                 "draws": isinstance(other, Player) and moves,
             }
         )
-    boards = kit_class(options.game).notation is Notation.LOG
+    boards = kit_class(game).notation is Notation.LOG
     watched = boards and (len(people) > 1 or options.host is not None)
     pages = Pages([match["me"] for match in matches], matches, about if watched else None, _write)
     pages.open(options.port or 0, options.host)
@@ -261,12 +204,14 @@ def seated(
     contestants: Sequence[Contestant[Any]],
     header: RecordHeader,
     options: PersonOptions,
+    record: str,
+    resume: bool,
     say: Callable[[str], None],
     plan: SeatPlan,
 ) -> Iterator[Seats]:
     """Seats the people, if there are any, at their front ends. What the first of them says and the
     other one plays is kept beside the record until all games are played: it leads to where the
-    match was left. A person who leaves ends the context."""
+    match was left, for whoever wants to `resume`. A person who leaves ends the context."""
     players = [contestant.player for contestant in contestants]
     if not people:
         yield Seats([told_player(one, header.game) for one in contestants])
@@ -275,11 +220,11 @@ def seated(
     # Nothing is kept beside a record that is none, such as /dev/null, or of a game with a program,
     # which cannot be led to where the game was left.
     ours = all(isinstance(player, Player) for player in players)
-    kept = ours and not is_special(options.record)
-    path = options.record + WORDS if kept else os.devnull
+    kept = ours and not is_special(record)
+    path = record + WORDS if kept else os.devnull
     words = Words(path)
     words.read()  # also of an earlier match: it holds nothing but words
-    if not options.resume:
+    if not resume:
         words.forget()
     with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
         players = _sit_down(people, places, contestants, header, words)
@@ -287,7 +232,7 @@ def seated(
             _lead(options.from_game, header, words, me, plan)
         # Guests need not know where the record is.
         told = kept and len(people) == 1 and options.host is None
-        source = options.record if told else None
+        source = record if told else None
         end = _end(people, places, contestants, header, say, source, words.levels)
         try:
             yield Seats(

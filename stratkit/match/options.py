@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from stratkit.declared import MAX_THREADS, one_of, usage, whole
+from stratkit.declared import MAX_THREADS, usage, whole
 from stratkit.errors import InputError, UsageError, error_context
+from stratkit.humans.options import PersonOptions
 from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.match.seats import check_names, counts_of
 from stratkit.players.registry import MIXTURE, NETWORK, parse_player
@@ -32,9 +33,6 @@ RULES = {
 }
 # SPECs that name something to execute begin so.
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
-
-
-ANY_ADDRESS = ("", "0", "0.0.0.0", "::")  # those that name no machine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,44 +103,7 @@ class MatchOptions:
         "--explain FILE", "Log to FILE how the networks' moves come about; - is stdout."
     )
     force: bool = usage("-f, --force", "Overwrite GAMES.jsonl if it exists.")
-    from_game: str | None = usage(
-        "--from-game FILE:GAME:PLY|FENfS",
-        "A person goes on from this ply of a game of FILE, or from a position, on either side in "
-        "turn.",
-    )
-    browser: bool = usage(
-        "--browser", "A person plays in a browser; stdout tells the address of the page."
-    )
-    port: int | None = usage(
-        "--port N", "The port of the page on 127.0.0.1 (default: a free one).", whole(1, 65535)
-    )
-    host: str | None = usage(
-        "--host NAME",
-        "Serve the page at this address or name of this machine, for others in its network.",
-    )
-    style: str | None = usage(
-        "--style",
-        "The characters of a person's board (default: ascii).",
-        one_of("ascii", "unicode"),
-    )
-    colour: str | None = usage(
-        "--colour",
-        "Colours on a person's board (default: auto, at a terminal).",
-        one_of("auto", "always", "never"),
-    )
-
-    @property
-    def front_end(self) -> str | None:
-        """The option, if any, that says how a person plays."""
-        given = {
-            "--from-game": self.from_game is not None,
-            "--browser": self.browser,
-            "--port": self.port,
-            "--host": self.host,
-            "--style": self.style,
-            "--colour": self.colour,
-        }
-        return next((name for name, value in given.items() if value), None)
+    person: PersonOptions
 
     @property
     def record(self) -> str:
@@ -170,14 +131,7 @@ class MatchOptions:
             raise UsageError("missing PLAYERs")
         if self.output == "-" and self.resume:
             raise UsageError("--resume needs a file, not stdout")
-        if self.browser and (self.style or self.colour):
-            raise UsageError("--style and --colour are the terminal's, not the browser's")
-        for name, value in (("--port", self.port), ("--host", self.host)):
-            if value and not self.browser:
-                raise UsageError(f"{name} is the one of --browser, which is missing")
-        if self.host in ANY_ADDRESS:
-            what = "--host wants the one address or name by which others reach this machine"
-            raise UsageError(what, text=self.host)
+        self.person.check()
         if self.force and self.resume:
             raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
         if not self.resume:
@@ -249,7 +203,7 @@ class MatchOptions:
         if missing := [option for option, value in needed.items() if value in (None, 0)]:
             raise UsageError(f"missing {', '.join(missing)}")
         told = self.setups is not None or any(spec.setup is not None for spec in self.players)
-        if told and (self.from_game or self.start) is not None:
+        if told and (self.person.from_game or self.start) is not None:
             what = "--setups and setup= do not go with games that begin as --from-game says"
             raise UsageError(what)
         self._check_files()

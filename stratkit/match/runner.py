@@ -57,8 +57,10 @@ class _Match:
         options.check_seats(self.game.name, self.game.players, kit_of(self.game).seats)
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
-        self.people = find_people(self.contestants, options, self.game)
-        self.start = find_start(options, self.game)
+        self.people = find_people(self.contestants, options.person, options.record, self.game)
+        self.start = find_start(
+            options.person, options.seed, options.start, options.record, self.game
+        )
         self._seat_people()
         self.schedule, self.board = self._schedule(options.games, opening)
         self.table = LiveTable(self.board, console, console.live and not self.people)
@@ -91,7 +93,8 @@ class _Match:
 
     def run(self) -> int:
         """Opens the record and plays, as often as the people want a rematch; the exit status."""
-        with open_places(self.people, self.contestants, self.options, self.game.players) as places:
+        person, game, games = self.options.person, self.game.name, self.schedule.games
+        with open_places(self.people, self.contestants, person, game, games) as places:
             while (finished := self._run(places)) and self._again(places):
                 pass
         if not finished:  # a person has left, as one may; but no test has accepted H1
@@ -130,7 +133,15 @@ class _Match:
             if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
             with seated(
-                self.people, places, contestants, header, options, self.console.say, self.schedule
+                self.people,
+                places,
+                contestants,
+                header,
+                options.person,
+                record,
+                options.resume,
+                self.console.say,
+                self.schedule,
             ) as seats:
                 try:
                     while not finished:
