@@ -375,7 +375,7 @@ CALLS: dict[str, Callable[[], Any]] = {
             "choices": np.zeros(len(dice_sets()), np.uint8),
         },
     ),
-    "DiceResponses.step": lambda: (
+    "BothResponses.step": lambda: (
         DiceResponses(dice_sets(), dice_sets().uniform(), 1).step,
         {"pieces": 1},
     ),
@@ -393,12 +393,6 @@ CALLS: dict[str, Callable[[], Any]] = {
             "policies": (phantom_views().uniform(), phantom_views().uniform()),
             "threads": 1,
         },
-    ),
-    "PhantomResponses.step": lambda: (
-        PhantomResponses(
-            game_of("dark_hex:2"), (phantom_views().uniform(), phantom_views().uniform()), 1
-        ).step,
-        {"pieces": 1},
     ),
     "SearchTrees.__init__": lambda: (
         SearchTrees,

@@ -3,6 +3,7 @@ number of players."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any
 
 from stratkit.arguments import Between, checked
@@ -13,6 +14,7 @@ from stratkit.engine.tree import MAX_BYTES, Most, Tree, Vector
 from stratkit.errors import InputError
 
 STEP = 200_000  # histories that are walked through before Python may be interrupted
+MOST_PIECES = 1 << 20  # of a step
 
 
 class BestResponse:
@@ -88,3 +90,53 @@ class BestResponse:
         self.histories: int = result.histories
         self.infosets: int = result.infosets
         self.bytes: int = result.bytes
+
+
+class BothResponses:
+    """Best responses of both players, in a walk by pieces of the C functions of one kind of game.
+    What follows is right when `step` has returned that nothing is left:
+
+        best    of each player, what it wins by its best response
+        values  of each player, what it wins by its own part of the policy
+    """
+
+    _kind: str  # in the names of the functions
+
+    def _open(self, *arguments: Any) -> None:
+        opened = ffi.new(f"sk_{self._kind}_response **")
+        wrong = self._function("open")(*arguments, opened)
+        if opened[0] != ffi.NULL:
+            self._handle = ffi.gc(opened[0], self._function("close"))
+        if wrong != ffi.NULL:
+            raise MemoryError(text(wrong))
+        self.left: int = self._function("pieces")(self._handle)
+
+    def _function(self, name: str) -> Any:
+        return getattr(lib, f"sk_{self._kind}_response_{name}")
+
+    @checked
+    def step(self, pieces: Annotated[int, Between(1, MOST_PIECES)] = 8) -> int:
+        """Walks through so many pieces more; returns how many are left."""
+        self.left = self._function("walk")(self._handle, pieces)
+        return self.left
+
+    @cached_property
+    def _results(self) -> Any:
+        if self.left:
+            raise ValueError(f"{self.left} pieces are left")
+        results = ffi.new("sk_response_result[2]")
+        self._read(results)
+        return results
+
+    def _read(self, results: Any) -> None:
+        self._function("read")(self._handle, results)
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """What each player wins by its best response."""
+        return self._results[0].best, self._results[1].best
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """What each player wins by its own part of the policy."""
+        return self._results[0].value, self._results[1].value

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from stratkit.arguments import Between, Count, Player, Threads, checked, fitting, within
 from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
+from stratkit.engine.best_response import BothResponses
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, filled, lib, pointer, text, writable
+from stratkit.engine.library import ffi, filled, lib, pointer, writable
 from stratkit.engine.tree import three_parts
 
 MOST_BIDS = 24  # of 2 ** 24 sets of bids
-MOST_PIECES = 1 << 20
 
 
 @checked
@@ -109,56 +109,23 @@ class DiceSets:
         return np.asarray(np.repeat(1 / self._sizes, self._sizes), np.float64)
 
 
-class DiceResponses:
-    """Best responses of both players to a policy float64 [E], the choices of `DiceSets`. What
-    follows is right when `step` has returned that nothing is left:
-
-        best    of each player, what it wins by its best response
-        values  of each player, what it wins by its own part of the policy
-
-    `choices` uint8 [sets] becomes the number of each set's best choice.
+class DiceResponses(BothResponses):
+    """`BothResponses` to a policy float64 [E], the choices of `DiceSets`. `choices` uint8 [sets]
+    becomes the number of each set's best choice.
     """
+
+    _kind = "dice"
 
     @checked
     def __init__(
         self, sets: DiceSets, policy: Float64s, threads: Threads, choices: Bytes | None = None
     ) -> None:
         self.sets, self._policy, self._choices = sets, policy, choices
-        opened = ffi.new("sk_dice_response **")
         given = pointer("policy", policy, "float64", (sets.choices,))
         best = ffi.NULL
         if choices is not None:
             best = filled("choices", choices, "uint8", (len(sets),))
-        wrong = lib.sk_dice_response_open(sets.game.handle, given, threads, best, opened)
-        if opened[0] != ffi.NULL:
-            self._handle = ffi.gc(opened[0], lib.sk_dice_response_close)
-        if wrong != ffi.NULL:
-            raise MemoryError(text(wrong))
-        self.left: int = lib.sk_dice_response_pieces(self._handle)
-
-    @checked
-    def step(self, pieces: Annotated[int, Between(1, MOST_PIECES)] = 8) -> int:
-        """Walks through so many pieces more; returns how many are left."""
-        self.left = lib.sk_dice_response_walk(self._handle, pieces)
-        return self.left
-
-    @cached_property
-    def _results(self) -> Any:
-        if self.left:
-            raise ValueError(f"{self.left} pieces are left")
-        out = ffi.new("sk_response_result[2]")
-        lib.sk_dice_response_read(self._handle, out)
-        return out
-
-    @property
-    def best(self) -> tuple[float, float]:
-        """What each player wins by its best response."""
-        return self._results[0].best, self._results[1].best
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """What each player wins by its own part of the policy."""
-        return self._results[0].value, self._results[1].value
+        self._open(sets.game.handle, given, threads, best)
 
 
 @checked

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from stratkit.arguments import Between, Player, Threads, checked, fitting
+from stratkit.arguments import Player, Threads, checked, fitting
 from stratkit.arrays import Bytes, Float64s, Int64s
+from stratkit.engine.best_response import BothResponses
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, pointer, text, writable
+from stratkit.engine.library import lib, pointer, writable
 
-MOST_PIECES = 1 << 20
 NO_CELL = 255  # in a plan
 
 
@@ -65,13 +65,10 @@ class PhantomViews:
         return np.asarray(self.legal / np.maximum(self.legal.sum(1, keepdims=True), 1), np.float64)
 
 
-class PhantomResponses:
-    """Best responses of both players to a policy, `policies` of player 0 and 1, each float64
-    [V, cells] by the numbers of `PhantomViews`. What follows is right when `step` has returned
-    that nothing is left:
+class PhantomResponses(BothResponses):
+    """`BothResponses` to `policies` of player 0 and 1, each float64 [V, cells] by the numbers of
+    `PhantomViews`; and:
 
-        best      of each player, what it wins by its best response
-        values    of each player, what it wins by its own part of the policy
         plans     of each player, uint8 [2 ** cells - 1], its best response: the cell that it tries,
                   the plan after it found that empty, and the plan after it found it taken, which
                   are of one length; NO_CELL: it does not come there
@@ -79,26 +76,18 @@ class PhantomResponses:
         bytes     that it took, beside the policies
     """
 
+    _kind = "phantom"
+
     @checked
     def __init__(self, game: Game, policies: tuple[Float64s, Float64s], threads: Threads) -> None:
         views = view_numbers(game)
         if not views:
             raise ValueError(f"game must be a phantom game of at most 9 cells, not {game.name}")
         self.game, self._policies = game, policies
-        shape, opened = (views, game.actions), ffi.new("sk_phantom_response **")
+        shape = views, game.actions
         of_each = [pointer("policies", policy, "float64", shape) for policy in policies]
-        wrong = lib.sk_phantom_response_open(game.handle, *of_each, threads, opened)
-        if opened[0] != ffi.NULL:
-            self._handle = ffi.gc(opened[0], lib.sk_phantom_response_close)
-        if wrong != ffi.NULL:
-            raise MemoryError(text(wrong))
-        self.left: int = lib.sk_phantom_response_pieces(self._handle)
-
-    @checked
-    def step(self, pieces: Annotated[int, Between(1, MOST_PIECES)] = 8) -> int:
-        """Walks through so many pieces more; returns how many are left."""
-        self.left = lib.sk_phantom_response_walk(self._handle, pieces)
-        return self.left
+        self._plans = np.empty((2, 2**game.actions - 1), np.uint8)
+        self._open(game.handle, *of_each, threads)
 
     @cached_property
     def histories(self) -> int:
@@ -108,30 +97,14 @@ class PhantomResponses:
             raise MemoryError
         return n
 
-    @cached_property
-    def _results(self) -> Any:
-        if self.left:
-            raise ValueError(f"{self.left} pieces are left")
-        out = ffi.new("sk_response_result[2]")
-        self._plans = np.empty((2, 2**self.game.actions - 1), np.uint8)
-        lib.sk_phantom_response_read(self._handle, out, writable(self._plans))
-        return out
+    def _read(self, results: Any) -> None:
+        lib.sk_phantom_response_read(self._handle, results, writable(self._plans))
 
     @property
     def plans(self) -> tuple[Bytes, Bytes]:
         """The best response of each player."""
         assert self._results
         return self._plans[0], self._plans[1]
-
-    @property
-    def best(self) -> tuple[float, float]:
-        """What each player wins by its best response."""
-        return self._results[0].best, self._results[1].best
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """What each player wins by its own part of the policy."""
-        return self._results[0].value, self._results[1].value
 
     @property
     def infosets(self) -> tuple[int, int]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game, Tree
-from stratkit.engine.best_response import BestResponse
+from stratkit.engine.best_response import BestResponse, BothResponses
 from stratkit.engine.dice import DiceResponses, DiceSets, dice_bids
 from stratkit.engine.phantom import PhantomResponses, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
@@ -205,7 +205,7 @@ class LargeDice(LargeGame[Float64s]):
         return PolicyValue.of_two(found.values[0], found.best)
 
 
-def _step(found: PhantomResponses | DiceResponses, progress: OpenProgress, game: Game) -> None:
+def _step(found: BothResponses, progress: OpenProgress, game: Game) -> None:
     """Walks to the end."""
     with progress(found.left, "part", game.name) as bar:
         while before := found.left:
