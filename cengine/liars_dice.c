@@ -235,5 +235,6 @@ sk_game *sk_open_liars_dice(const char *parameter, const char *rules, char *erro
     game->base = small_game(&ops, actions, 2 + game->bids + 1, sizeof(liars_dice_state), sees);
     game->base.is.hands = game->hands;
     game->base.is.public_bytes = game->bids;
+    game->base.is.recombines = 1; /* earlier bids forbid nothing that the last one does not */
     return &game->base;
 }

@@ -15,16 +15,18 @@ typedef struct {
     int64_t bytes;
 } sk_public_tree_size;
 
-/* As sk_tree_open; the game must outlive the tree. */
+/* As sk_tree_open; the game must outlive the tree. If it is `merged`, nodes that go on alike share
+ * what follows; the game must be one that recombines. */
 const char *sk_public_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes,
-                                sk_public_tree **out);
+                                int32_t merged, sk_public_tree **out);
 void sk_public_tree_close(sk_public_tree *tree);
 /* Enumerates about so many histories more; *whole becomes 1 when none is left. Allocates. */
 const char *sk_public_tree_grow(sk_public_tree *tree, int64_t steps, int32_t *whole);
 void sk_public_tree_describe(const sk_public_tree *tree, sk_public_tree_size *out);
-/* Of every node: its parent (-1: the root), who acts (-1: chance, -2: the end), its first child,
- * the information set of its first hand if a player acts, the first hands [nodes][2], the first
- * weight, and which look everybody sees there, of seen [seen][public_bytes]. */
+/* Of every node: its parent (-1: the root; the first of several), who acts (-1: chance, -2: the
+ * end), its first child, the information set of its first hand if a player acts, the first hands
+ * [nodes][2], the first weight, and which look everybody sees there, of seen [seen][public_bytes].
+ */
 void sk_public_tree_nodes(const sk_public_tree *tree, int32_t *parents, int8_t *actors,
                           int32_t *child, int32_t *set, int32_t *hand, int64_t *weight,
                           int32_t *look, uint8_t *seen);
@@ -35,6 +37,11 @@ void sk_public_tree_hands(const sk_public_tree *tree, int32_t player, int32_t *f
 /* first [infosets + 1], choices [choices], packed [infosets][observation_bytes], weights. */
 void sk_public_tree_sets(const sk_public_tree *tree, int32_t *first, int32_t *choices,
                          uint8_t *packed, double *weights);
+
+/* Where n actions, chance's included, lead from the root: the node after each, nodes [n + 1], and
+ * which of its hands either player has there, hands [2]. NULL, or that they are no history. */
+const char *sk_public_tree_path(const sk_public_tree *tree, const int32_t *actions, int32_t n,
+                                int32_t *nodes, int32_t *hands);
 
 /* ---- Subgames of a public tree, many at a time (subgames.h) ---- */
 

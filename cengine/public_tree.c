@@ -74,7 +74,7 @@ static const char *child_of(sk_public_tree *tree, int64_t node, int32_t *child)
         if (tree->nodes[*child].seen == seen)
             return tree->nodes[*child].actor == actor ? NULL : "it is not public who acts";
     tree->nodes[tree->n_nodes++] =
-        (public_node){.parent = (int32_t)node, .seen = seen, .actor = (int8_t)actor};
+        (public_node){.parent = (int32_t)node, .seen = seen, .like = -1, .actor = (int8_t)actor};
     tree->nodes[node].children++;
     return NULL;
 }
@@ -191,7 +191,36 @@ static const char *add_weights(sk_public_tree *tree, public_node *node, int64_t 
     return NULL;
 }
 
-/* Gives a new node its hands and weights; it waits for its children, unless it is an end. */
+/* Whether two nodes have the same hands, in the same order, and the same weights of them. */
+static int same_hands(const sk_public_tree *tree, const public_node *a, const public_node *b)
+{
+    for (int player = 0; player < 2; player++) {
+        const public_hand *mine = tree->hands[player] + a->hand[player];
+        const public_hand *theirs = tree->hands[player] + b->hand[player];
+        if (a->hands[player] != b->hands[player])
+            return 0;
+        for (int32_t i = 0; i < a->hands[player]; i++)
+            if (mine[i].number != theirs[i].number)
+                return 0;
+    }
+    size_t size = (size_t)a->hands[0] * (size_t)a->hands[1] * sizeof *tree->weights;
+    return memcmp(tree->weights + a->weight, tree->weights + b->weight, size) == 0;
+}
+
+/* The first node that goes on as a new one does, or -1. */
+static int32_t like_of(const sk_public_tree *tree, const public_node *node)
+{
+    for (int32_t i = 0; &tree->nodes[i] < node; i++) {
+        const public_node *other = &tree->nodes[i];
+        if (other->like < 0 && other->seen == node->seen && other->actor == node->actor
+            && same_hands(tree, other, node))
+            return i;
+    }
+    return -1;
+}
+
+/* Gives a new node its hands and weights; it waits for its children, unless it is an end or has
+ * those of another node. */
 static const char *fill(sk_public_tree *tree, int32_t child)
 {
     public_node *node = &tree->nodes[child];
@@ -211,7 +240,9 @@ static const char *fill(sk_public_tree *tree, int32_t child)
     wrong = wrong ? wrong : add_weights(tree, node, begun);
     if (wrong)
         return wrong;
-    if (node->actor == SK_OVER)
+    if (tree->merged && node->actor != SK_OVER)
+        node->like = like_of(tree, node);
+    if (node->actor == SK_OVER || node->like >= 0)
         tree->n_worlds = begun;
     else
         tree->waiting[tree->n_waiting++] = (pending){child, begun};
@@ -254,16 +285,19 @@ static const char *expand(sk_public_tree *tree, pending next)
 /* ---- The interface ---- */
 
 const char *sk_public_tree_open(const sk_game *game, int64_t most_nodes, int64_t most_bytes,
-                                sk_public_tree **out)
+                                int32_t merged, sk_public_tree **out)
 {
     if (!game->is.hands)
         return "it has no public belief states";
+    if (merged && !game->is.recombines)
+        return "its public states do not tell how it goes on";
     if (game->is.observation_bytes > MOST_OBSERVED)
         return too_large;
     sk_public_tree *tree = *out = calloc(1, sizeof *tree);
     if (!tree)
         return no_memory;
     tree->game = game;
+    tree->merged = merged;
     tree->most_nodes = most_nodes < INT32_MAX / 2 ? most_nodes : INT32_MAX / 2;
     tree->memory.most_bytes = most_bytes;
     tree->stride = ((size_t)game->is.state_bytes + 63) / 64 * 64;
@@ -297,10 +331,23 @@ static const char *plant(sk_public_tree *tree)
     if (wrong)
         return wrong;
     tree->nodes[tree->n_nodes++] =
-        (public_node){.parent = -1, .seen = seen, .actor = (int8_t)actor};
+        (public_node){.parent = -1, .seen = seen, .like = -1, .actor = (int8_t)actor};
     tree->outcomes[tree->n_outcomes++] = (outcome){.chance = 1.0};
     tree->first[0] = 0;
     return fill(tree, 0);
+}
+
+/* Children were not known before all nodes were. */
+static void share_children(sk_public_tree *tree)
+{
+    for (public_node *node = tree->nodes; node < tree->nodes + tree->n_nodes; node++) {
+        if (node->like < 0)
+            continue;
+        const public_node *like = &tree->nodes[node->like];
+        node->child = like->child;
+        node->children = like->children;
+        node->set = like->set;
+    }
 }
 
 const char *sk_public_tree_grow(sk_public_tree *tree, int64_t steps, int32_t *whole)
@@ -311,6 +358,8 @@ const char *sk_public_tree_grow(sk_public_tree *tree, int64_t steps, int32_t *wh
         steps -= tree->n_outcomes + 1;
     }
     *whole = !wrong && !tree->n_waiting;
+    if (*whole)
+        share_children(tree);
     return wrong;
 }
 

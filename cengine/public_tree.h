@@ -9,6 +9,10 @@
  * A hand of a child comes from one hand of its parent, or, of the player who acts there, from one
  * of that hand's choices. All the rest follows: what a hand is worth is the sum over what comes
  * from it. The hands of the player who acts are that player's information sets, one to one.
+ *
+ * In a *merged* tree of a game that recombines, nodes that go on alike share their children and
+ * information sets. They look alike, the same player acts, and hands and weights are the same. So
+ * 2 x 5 dice have some hundred nodes instead of two million.
  */
 #ifndef SK_PUBLIC_TREE_H
 #define SK_PUBLIC_TREE_H
@@ -18,13 +22,14 @@
 #include "room.h"
 
 typedef struct {
-    int32_t parent;          /* -1: the root */
+    int32_t parent;          /* -1: the root; of shared children the first of their parents */
     int32_t child, children; /* they come one after the other, all behind their parent */
     int32_t set;             /* the information set of the acting player's first hand */
     int32_t hand[2];         /* the first hand of either player */
     int32_t hands[2];
     int64_t weight; /* the first weight: hands of player 0 x hands of player 1 */
     int32_t seen;   /* which row of `seen` everybody sees there */
+    int32_t like;   /* an earlier node whose children it shares, or -1 */
     int8_t actor;
 } public_node;
 
@@ -53,6 +58,7 @@ struct sk_public_tree {
     const sk_game *game;
     memory memory;
     int64_t most_nodes, depth;
+    int merged;
 
     public_node *nodes;
     public_hand *hands[2];

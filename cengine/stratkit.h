@@ -27,6 +27,7 @@ typedef struct {
     float largest_return;    /* values beyond it count as that; infinite: values are not bounded */
     int32_t hands;        /* of a player in public belief states; 0: there are none in this game */
     int32_t public_bytes; /* length of what everybody has seen */
+    int32_t recombines;   /* 1: what everybody sees, who acts and the hands tell how it goes on */
 } sk_description;
 
 int32_t sk_games(void);

@@ -419,8 +419,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "SearchTrees.root": lambda: (trees(asked=True).root, {"tree": 0}),
     "PublicTree.__init__": lambda: (
         PublicTree,
-        {"game": game_of("kuhn"), "most_nodes": 10**6, "most_bytes": 10**8},
+        {"game": game_of("kuhn"), "most_nodes": 10**6, "most_bytes": 10**8, "merged": False},
     ),
+    "PublicTree.path": lambda: (public_tree().path, {"actions": np.arange(2, dtype=np.int32)}),
     "PublicTree.prior": lambda: (
         public_tree().prior,
         {"node": public_tree().opening, "player": 0},

@@ -161,6 +161,8 @@ class Game:
         self.largest_return: float = is_.largest_return  # values beyond it count as that
         self.hands: int = is_.hands  # in public belief states; 0: the game has none
         self.public_bytes: int = is_.public_bytes
+        # Whether what everybody sees, who acts and the hands tell how a game goes on.
+        self.recombines = bool(is_.recombines)
         self.pbs_inputs = 1 + self.public_bytes + 2 * self.hands  # of a row of `Subgames.inputs`
         # Whether observations have a place for what the enemy's hidden pieces are (`face_up`).
         self.shows_face_up = bool(lib.sk_shows_face_up(self.handle))

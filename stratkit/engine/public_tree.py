@@ -9,7 +9,7 @@ import numpy as np
 from stratkit.arguments import Player, checked, fitting, integer
 from stratkit.arrays import Float64s, Int8s, Int32s, Int64s
 from stratkit.engine.game import Game
-from stratkit.engine.library import ffi, lib, text, writable
+from stratkit.engine.library import ffi, lib, pointer, text, writable
 from stratkit.engine.tree import MAX_BYTES, STEP, Most, Tree
 from stratkit.errors import InputError
 
@@ -39,19 +39,27 @@ class PublicTree:
         weights   float64         the probability of chance's part; at an end, times what player 0
                                   gets
 
-    Raises `InputError` for a game without public belief states, or one that is too large.
+    In a `merged` tree nodes that go on alike share their children and information sets: one may
+    have several parents, of which `parents` has the first. Subgames cut out of both are the same.
+
+    Raises `InputError` for a game without public belief states, or one that is too large; for one
+    that does not recombine, if it is to be merged.
     """
 
     @checked
     def __init__(
-        self, game: Game, most_nodes: Most = MAX_NODES, most_bytes: Most = MAX_BYTES
+        self,
+        game: Game,
+        most_nodes: Most = MAX_NODES,
+        most_bytes: Most = MAX_BYTES,
+        merged: bool = False,
     ) -> None:
         opened = ffi.new("sk_public_tree **")
-        wrong = lib.sk_public_tree_open(game.handle, most_nodes, most_bytes, opened)
+        wrong = lib.sk_public_tree_open(game.handle, most_nodes, most_bytes, merged, opened)
         if wrong != ffi.NULL:
             raise InputError(f"{game.name}: {text(wrong)}")
         self.handle = ffi.gc(opened[0], lib.sk_public_tree_close)
-        self.game = game
+        self.game, self.merged = game, merged
         whole = ffi.new("int32_t *")
         while not whole[0]:
             wrong = lib.sk_public_tree_grow(self.handle, STEP, whole)
@@ -101,6 +109,46 @@ class PublicTree:
         while self.actors[node] == -1 and children[node] == 1:
             node = int(self.child[node])
         return node
+
+    @cached_property
+    def histories(self) -> int:
+        """How many histories the game has, of any weight but 0."""
+        sizes = np.bincount(self.parents[1:], minlength=len(self))
+        begin, own = self.child[sizes > 0], sizes[sizes > 0]
+        size = dict(zip(begin.tolist(), own.tolist(), strict=True))
+        below: dict[int, int] = {}
+
+        def after(node: int) -> int:
+            a, b = self.weight[node : node + 2]
+            mine = int(np.count_nonzero(self.weights[a:b]))
+            return mine + behind(int(self.child[node]), node)
+
+        def behind(child: int, node: int) -> int:
+            if self.actors[node] == -2:
+                return 0
+            if child not in below:
+                below[child] = sum(after(i) for i in range(child, child + size[child]))
+            return below[child]
+
+        return after(0)
+
+    @checked
+    def path(self, actions: Int32s) -> tuple[Int32s, tuple[int, int]]:
+        """Where actions lead, chance's included.
+
+        actions  int32 [n]
+
+        Returns the nodes before and after each, int32 [n + 1], and which of the last one's hands
+        either player has. `ValueError`: they are no history of the game.
+        """
+        fitting("actions", actions, (None,))
+        nodes, hands = np.empty(len(actions) + 1, np.int32), np.empty(2, np.int32)
+        given = pointer("actions", actions, "int32", (len(actions),))
+        out = writable(nodes), writable(hands)
+        wrong = lib.sk_public_tree_path(self.handle, given, len(actions), *out)
+        if wrong != ffi.NULL:
+            raise ValueError(f"actions: {text(wrong)}")
+        return nodes, (int(hands[0]), int(hands[1]))
 
     @checked
     def prior(self, node: int, player: Player) -> Float64s:

@@ -164,7 +164,8 @@ class ExampleStreams(Streams):
     def _row_check(self) -> RowCheck | None:
         """None: the game's public states are too many to be enumerated beside learning."""
         try:
-            return RowCheck(PublicTree(self._game, MAX_CHECKED))
+            game = self._game
+            return RowCheck(PublicTree(game, MAX_CHECKED, merged=game.recombines))
         except InputError:
             return None
 

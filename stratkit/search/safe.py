@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -195,17 +196,43 @@ def draw_stops(search: PBSSearch, seed: int, games: Int64s, nodes: Int32s) -> In
     return inverse_cdf(search.weights(), u)
 
 
+class Places(Protocol):
+    """Where choices are counted, since many ways may lead to one of a tree's.
+
+    choices  int, of all places, E
+    """
+
+    choices: int
+
+    def of(self, subgames: Subgames, ways: Int64s) -> tuple[Int64s, Int64s]:
+        """The places of all choices of `subgames`, int64 [choices], and the ways to their leaves,
+        int64 [L]; `ways` int64 [subgames] are those to the roots, 0 to the opening."""
+        ...
+
+
+class TreePlaces(Places):
+    """The choices of a tree in which one way leads to each."""
+
+    def __init__(self, tree: PublicTree) -> None:
+        self.choices = len(tree.choices)
+
+    def of(self, subgames: Subgames, ways: Int64s) -> tuple[Int64s, Int64s]:
+        return subgames.tree_choice, np.zeros(subgames.leaves, np.int64)
+
+
 @dataclass(frozen=True)
 class _Roots:
     """Subgames still to be played.
 
     nodes    int32 [n], their roots
+    ways     int64 [n], how each was come to, as `Places` tells ways apart
     games    int64 [n], the game of each
     beliefs  float64 [n, hands], of both players
     reach    float64 [n, hands], of both players: how often each hand gets there
     """
 
     nodes: Int32s
+    ways: Int64s
     games: Int64s
     beliefs: tuple[Float64s, Float64s]
     reach: tuple[Float64s, Float64s]
@@ -217,6 +244,7 @@ class _Roots:
         beliefs, reach = self.beliefs, self.reach
         return _Roots(
             self.nodes[rows],
+            self.ways[rows],
             self.games[rows],
             (beliefs[0][rows], beliefs[1][rows]),
             (reach[0][rows], reach[1][rows]),
@@ -233,16 +261,18 @@ def play_through(
     done: Callable[[int], None] = lambda games: None,
     *,
     iterate: bool = False,
+    places: Places | None = None,
 ) -> Float64s:
-    """How often each choice of `tree` is made by its player alone, over `games` games that are each
-    played through the whole tree: float64 [groups, E], game g being of group g mod `groups`. The
-    sum over the groups, normalised in each information set, is the policy.
+    """How often each choice of `places` (None: of `tree`) is made by its player alone, over `games`
+    games that are each played through the whole tree: float64 [groups, E], game g being of group
+    g mod `groups`. The sum over the groups, normalised in each information set, is the policy.
 
     Inside a subgame the average policy is counted, since it is what the random iteration plays in
     expectation, or, as in the paper, the `iterate` that was drawn. That decides how the game goes
     on. `done`: so many games are done.
     """
-    sums = np.zeros((groups, len(tree.choices)))
+    places = places or TreePlaces(tree)
+    sums = np.zeros((groups, places.choices))
     node, hands = tree.opening, tree.game.hands
     prior = tree.prior(node, 0)[None], tree.prior(node, 1)[None]
     ones = np.ones((1, hands))
@@ -257,6 +287,7 @@ def play_through(
         n = len(some)
         roots = _Roots(
             np.full(n, node, np.int32),
+            np.zeros(n, np.int64),
             some,
             (np.repeat(prior[0], n, 0), np.repeat(prior[1], n, 0)),
             (np.repeat(ones, n, 0), np.repeat(ones, n, 0)),
@@ -266,7 +297,7 @@ def play_through(
             depth, roots = waiting.pop()
             subgames = Subgames(tree, roots.nodes, depth)
             how = search.at(int(roots.nodes[0]), tree)  # the opening is alone
-            after = _play(subgames, roots, leaves, how, seed, sums, iterate)
+            after = _play(subgames, roots, leaves, how, seed, (sums, places), iterate)
             waiting += [
                 (depth, after[rows]) for depth, rows in depths.together(after.nodes, after.beliefs)
             ]
@@ -280,35 +311,35 @@ def _play(
     leaves: Leaves,
     search: PBSSearch,
     seed: int,
-    sums: Float64s,
+    count: tuple[Float64s, Places],
     iterate: bool,
 ) -> _Roots:
     """Solves the subgames of some roots, counts what is played there, and returns where they
     lead."""
+    sums, places = count
     stops = draw_stops(search, seed, roots.games, roots.nodes)
     solution = solve(subgames, roots.beliefs, leaves, search, stops)
     inside = solution.played if iterate else solution.average
     group = roots.games[subgames.subgame] % len(sums)
-    places = group * sums.shape[1] + subgames.tree_choice
+    where, ways = places.of(subgames, roots.ways)
     counted = np.zeros(subgames.choices)
     reach, beliefs = [], []
     for player in (0, 1):
-        at, where = subgames.roots_of(player)
+        at, row = subgames.roots_of(player)
         begun = np.zeros(subgames.hands[player])
-        begun[at] = roots.reach[player][where]
+        begun[at] = roots.reach[player][row]
         mine = subgames.player == player
         subgames.reach(player, inside, begun)
         counted[mine] = begun[subgames.hand_of_choice[mine]] * inside[mine]
         subgames.reach(player, solution.played, begun)
-        at, where = subgames.leaves_of(player)
+        at, row = subgames.leaves_of(player)
         table = np.zeros((subgames.leaves, subgames.tree.game.hands))
-        table[where] = begun[at]
+        table[row] = begun[at]
         reach.append(table)
         beliefs.append(solution.beliefs(player, roots.beliefs[player]))
-    flat = sums.reshape(-1)
-    flat += np.bincount(places, counted, minlength=flat.size)
+    np.add.at(sums, (group, where), counted)  # few of all places
     nodes, games = subgames.nodes[subgames.leaf_parts], roots.games[subgames.owner]
     after = _Roots(
-        nodes, games[subgames.leaf_parts], (beliefs[0], beliefs[1]), (reach[0], reach[1])
+        nodes, ways, games[subgames.leaf_parts], (beliefs[0], beliefs[1]), (reach[0], reach[1])
     )
     return after[np.flatnonzero(reach[0].any(1) | reach[1].any(1))]

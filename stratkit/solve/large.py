@@ -14,13 +14,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from stratkit.arrays import Bytes, Float64s
-from stratkit.engine import Game, Tree
+from stratkit.arrays import Bytes, Float64s, Int64s
+from stratkit.engine import Game, Subgames, Tree
 from stratkit.engine.best_response import BestResponse, BothResponses
 from stratkit.engine.dice import DiceResponses, DiceSets, dice_bids
 from stratkit.engine.phantom import PhantomResponses, view_numbers
 from stratkit.engine.tree import MAX_HISTORIES, Vector, certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say
+from stratkit.search.safe import Places
 from stratkit.solve.cfr import EXPONENTS, DiceCFR
 from stratkit.solve.exploitability import PolicyValue
 from stratkit.solve.options import BY_LEARNERS
@@ -64,6 +65,20 @@ class LargeGame(ABC, Generic[Policy]):
     @abstractmethod
     def profile(self, first: Policy, second: Policy) -> Policy:
         """Player 0's part of the first policy with player 1's of the second."""
+
+    @property
+    def places(self) -> Places | None:
+        """Where a search of public belief states counts what it plays; None: nowhere."""
+        return None
+
+    def of_counts(self, counts: Float64s) -> Policy:
+        """The policy in proportion to counts, float64 [E] of `sets`; uniform where they are 0."""
+        sets = self.sets
+        sizes = np.diff(sets.first)
+        total = np.repeat(np.add.reduceat(counts, sets.first[:-1]), sizes)
+        policy = np.repeat(1.0 / sizes, sizes)
+        np.divide(counts, total, out=policy, where=total > 0)
+        return self.of_choices(policy)
 
     def open_solver(self, name: str) -> DiceCFR:
         """The solver called `name`. `InputError`: the game has none, or too little memory."""
@@ -141,6 +156,38 @@ class LargePhantom(LargeGame[Views]):
         return found
 
 
+class DicePlaces(Places):
+    """The choices of `DiceSets`. A way is the set of bids that were made, a bit each."""
+
+    def __init__(self, sets: DiceSets) -> None:
+        made = np.arange(1 << sets.bids)
+        self._sizes = sets.bids - np.frexp(made)[1].astype(np.int64) + (made > 0)
+        self._first = np.cumsum(self._sizes) - self._sizes  # times hands
+        self.choices, self._hands = sets.choices, sets.game.hands
+
+    def of(self, subgames: Subgames, ways: Int64s) -> tuple[Int64s, Int64s]:
+        made = _bids_made(subgames, ways)
+        of_each = made[subgames.part]
+        hand, action = np.divmod(subgames.output, subgames.tree.game.actions)
+        last = np.frexp(of_each)[1] - 1  # -1: there is none
+        begin = self._first[of_each] * self._hands + hand * self._sizes[of_each]
+        return begin + action - last - 1, made[subgames.leaf_parts]
+
+
+def _bids_made(subgames: Subgames, ways: Int64s) -> Int64s:
+    """The bids made before each part, int64 [P], if those of `ways` were before the roots."""
+    seen = subgames.tree.seen[subgames.tree.look[subgames.nodes]]
+    made = np.where(seen.any(1), 1 << seen.argmax(1).astype(np.int64), 0)
+    made[subgames.root_parts] |= ways
+    above = np.where(subgames.parents < 0, np.arange(len(made)), subgames.parents)
+    while True:  # each time of twice as many parts above
+        made |= made[above]
+        higher = above[above]
+        if np.array_equal(higher, above):
+            return made
+        above = higher
+
+
 def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDice:
     large = LargeDice(game, threads, most_bytes, say)
     sets = large.sets
@@ -168,6 +215,10 @@ class LargeDice(LargeGame[Float64s]):
     @property
     def size(self) -> tuple[int, int]:
         return self._sets.histories, len(self._sets)
+
+    @property
+    def places(self) -> Places:
+        return DicePlaces(self._sets)
 
     def uniform(self) -> Float64s:
         return self._sets.uniform()

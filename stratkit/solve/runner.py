@@ -46,6 +46,7 @@ from stratkit.storage.tables import PolicyTable, read_table
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer, Views
+    from stratkit.players.searching.pbs import PBSPlayer
     from stratkit.players.spec import Contestant, PlayerSpec, ReadPlayer
 
 ROWS = 1024  # observations that a network evaluates at a time
@@ -83,6 +84,18 @@ class Keeping:
     bytes: int = 1 << 62
 
 
+@dataclass(frozen=True)
+class Searches:
+    """How searches are judged.
+
+    repeats    of them, or games that are played through
+    estimator  of public belief states: what is counted inside a subgame, `AVERAGE` or `ITERATE`
+    """
+
+    repeats: int = 8
+    estimator: str = AVERAGE
+
+
 def run_exploit(
     options: ExploitOptions,
     read_player: ReadPlayer,
@@ -104,16 +117,16 @@ def run_exploit(
     kept = options.table, options.local, options.pairs, options.write_response is not None
     keeping = Keeping(*kept, options.rules, options.force, note, most_bytes)
     large = open_large(game, options.threads, most_bytes, say)
+    searches = Searches(options.repeats, options.estimator)
     judge: Judge[Any]
     if large and options.local:
         raise UsageError(f"{options.game} is too large for --local")
     if large:
-        judge = LargeJudge(large, progress, warn, keeping)
+        judge = LargeJudge(large, progress, warn, keeping, searches)
     else:
         tree = Tree(game, most_bytes=most_bytes, sets_only=game.players != 2)
         note(f"{tree.histories:,} histories, {len(tree):,} information sets")
-        how = options.repeats, keeping, options.estimator
-        judge = TreeJudge(tree, progress, warn, *how)
+        judge = TreeJudge(tree, progress, warn, keeping, searches)
     entries = [
         entry
         for text, policy in zip(options.policies, policies, strict=True)
@@ -177,10 +190,16 @@ class Judge(ABC, Generic[P]):
     """Computes what policies of one game are worth. Subclasses know what a policy P is."""
 
     def __init__(
-        self, game: Game, progress: OpenProgress, warn: Say, keeping: Keeping | None = None
+        self,
+        game: Game,
+        progress: OpenProgress,
+        warn: Say,
+        keeping: Keeping | None = None,
+        searches: Searches | None = None,
     ) -> None:
         self.game, self._progress, self._warn = game, progress, warn
         self._keeping = keeping or Keeping()
+        self.searches = searches or Searches()
         self._held: list[tuple[str, str, P]] = []  # name, text and policy of each entry
         self.responses: list[Response] = []  # to each, where they are kept
 
@@ -308,6 +327,41 @@ class Judge(ABC, Generic[P]):
                 yield self._entry(prefix + contestant.name, text, step, policy)
                 bar.update()
 
+    @abstractmethod
+    def _counted(self, player: PBSPlayer, games: int, **how: Any) -> tuple[P, float | None]:
+        """What a search of public belief states plays in so many games, and the standard error of
+        its exploitability, if that is known."""
+
+    def _played(self, text: str, spec: PlayerSpec) -> Entry:
+        """The mixture of what a search of public belief states plays in repeated games. It depends
+        on what was drawn at earlier turns, so each game is played through the whole tree."""
+        from stratkit.players.factory import open_player
+        from stratkit.players.searching.pbs import PBSPlayer
+        from stratkit.search.safe import Depths
+
+        contestant = open_player(spec, self.game, 0, ROWS)
+        player, estimator = contestant.player, self.searches.estimator
+        assert isinstance(player, PBSPlayer)
+        search = player.search
+        games = self.searches.repeats if search.safe else 1
+        with self._progress(games, "game", printable(text)) as bar:
+            counted = {"done": bar.update, "iterate": estimator == ITERATE}
+            policy, error = self._counted(player, games, **counted)
+        if contestant.caution:
+            self._warn(contestant.caution)
+        step = contestant.step if contestant.step >= 0 else None
+        name = text if step is None else contestant.name
+        how: dict[str, int | str] = {
+            "iterations": search.updates,
+            "depth": Depths(player.tree, search).of(player.tree.opening)[0],
+            "games": games,
+            "estimator": estimator if search.safe else AVERAGE,
+            **({"nodes": search.nodes} if search.depth is None else {}),
+            **({"warm": search.warm} if search.warm else {}),
+            **({"opening": search.opening} if search.opening else {}),
+        }
+        return self._judged(name, text, step, policy, error=error, search=how)
+
     def _some_views(self) -> tuple[Bytes, Bytes]:
         """Observations and legal actions of some information sets."""
         return self._sets.views(0, ROWS)
@@ -345,8 +399,9 @@ class LargeJudge(Judge[Any]):
         progress: OpenProgress,
         warn: Say,
         keeping: Keeping | None = None,
+        searches: Searches | None = None,
     ) -> None:
-        super().__init__(large.game, progress, warn, keeping)
+        super().__init__(large.game, progress, warn, keeping, searches)
         self._large = large
 
     @property
@@ -382,9 +437,18 @@ class LargeJudge(Judge[Any]):
             raise InputError(f"{self.game.name} is too large for mixtures", text=text)
         network = spec.kind is NETWORK
         searching = spec.options.searching if network else spec.options
+        by_beliefs = searching and searching.of_beliefs
+        if by_beliefs and self._large.places is not None:
+            return (self._played(text, replace(spec, spec=path)) for path in _paths(spec))
         if searching or (network and not spec.options.post.of_single_actions):
             raise InputError(f"{self.game.name} is too large for searches", text=text)
         return self._checkpoints(text, spec, ROWS)
+
+    def _counted(self, player: PBSPlayer, games: int, **how: Any) -> tuple[Any, float | None]:
+        """Sums take as much memory as a policy, so there is one group, and no error."""
+        places = self._large.places
+        sums = player.play_through(games, 1, places=places, **how)
+        return self._large.of_counts(sums[0]), None
 
 
 class TreeJudge(Judge[Vector]):
@@ -395,12 +459,11 @@ class TreeJudge(Judge[Vector]):
         tree: Tree,
         progress: OpenProgress,
         warn: Say,
-        repeats: int = 8,
         keeping: Keeping | None = None,
-        estimator: str = AVERAGE,
+        searches: Searches | None = None,
     ) -> None:
-        super().__init__(tree.game, progress, warn, keeping)
-        self.tree, self.repeats, self.estimator = tree, repeats, estimator  # of searches
+        super().__init__(tree.game, progress, warn, keeping, searches)
+        self.tree = tree
 
     @property
     def size(self) -> tuple[int, int]:
@@ -495,8 +558,8 @@ class TreeJudge(Judge[Vector]):
 
         views, policies = self._views, []
         parts = [slice(at, at + SEARCHES) for at in range(0, len(views), SEARCHES)]
-        with self._progress(self.repeats * len(views), "decision", printable(text)) as bar:
-            for seed in range(self.repeats):
+        with self._progress(self.searches.repeats * len(views), "decision", printable(text)) as bar:
+            for seed in range(self.searches.repeats):
                 contestant = open_player(spec, self.tree.game, seed, ROWS)
                 assert isinstance(contestant.player, PolicyPlayer)
                 parts_of = []
@@ -509,45 +572,16 @@ class TreeJudge(Judge[Vector]):
         step = contestant.step if contestant.step >= 0 else None
         return self._entry(text if step is None else contestant.name, text, step, *policies)
 
-    def _played(self, text: str, spec: PlayerSpec) -> Entry:
-        """The mixture of what a search of public belief states plays in repeated games. It depends
-        on what was drawn at earlier turns, so each game is played through the whole tree."""
-        from stratkit.players.factory import open_player
-        from stratkit.players.searching.pbs import PBSPlayer
-        from stratkit.search.safe import Depths, play_through
-
-        contestant = open_player(spec, self.tree.game, 0, ROWS)
-        player = contestant.player
-        assert isinstance(player, PBSPlayer)
-        games = self.repeats if player.search.safe else 1
-        with self._progress(games, "game", printable(text)) as bar:
-            groups = min(games, GROUPS)
-            counted = {"done": bar.update, "iterate": self.estimator == ITERATE}
-            sums = play_through(
-                player.tree, player.leaves, player.search, games, 0, groups, **counted
-            )
+    def _counted(self, player: PBSPlayer, games: int, **how: Any) -> tuple[Vector, float | None]:
+        groups = min(games, GROUPS)
+        sums = player.play_through(games, groups, **how)
         sets = player.tree.infosets(self.tree)
         choices = player.tree.first[:-1] - self.tree.first[:-1][sets]
         group_sums = np.empty_like(sums)
         sizes = np.diff(player.tree.first)
         group_sums[:, np.arange(sums.shape[1]) - np.repeat(choices, sizes)] = sums
-        policy = from_reach(self.tree, group_sums.sum(0))
         error = jackknife_of_sums(self.tree, list(group_sums)) if groups > 1 else None
-        if contestant.caution:
-            self._warn(contestant.caution)
-        step = contestant.step if contestant.step >= 0 else None
-        name = text if step is None else contestant.name
-        search = player.search
-        how: dict[str, int | str] = {
-            "iterations": search.updates,
-            "depth": Depths(player.tree, search).of(player.tree.opening)[0],
-            "games": games,
-            "estimator": self.estimator if search.safe else AVERAGE,
-            **({"nodes": search.nodes} if search.depth is None else {}),
-            **({"warm": search.warm} if search.warm else {}),
-            **({"opening": search.opening} if search.opening else {}),
-        }
-        return self._judged(name, text, step, policy, error=error, search=how)
+        return from_reach(self.tree, group_sums.sum(0)), error
 
     @cached_property
     def _views(self) -> Views:

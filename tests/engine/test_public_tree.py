@@ -159,3 +159,73 @@ def _deeper() -> object:
             return tree.observations()
 
     return More()
+
+
+def merged_of(name: str) -> PublicTree:
+    return PublicTree(Game(name), merged=True)
+
+
+@pytest.mark.parametrize("name", ["liars_dice:1x4", "liars_dice:2x3"])
+def test_subgames_of_a_merged_tree_are_those_of_the_whole(name: str) -> None:
+    """From every node to the end: the same parts, hands, looks and values."""
+    whole, merged = pair_of(name).public, merged_of(name)
+    assert len(merged) < len(whole) / 6 and merged.histories == whole.histories
+    begun, nodes = {}, [(whole.opening, merged.opening)]
+    sizes = np.bincount(whole.parents[1:], minlength=len(whole))
+    for node, like in nodes:
+        begun.setdefault(like, node)
+        below = range(sizes[node])
+        nodes += [(whole.child[node] + i, merged.child[like] + i) for i in below]
+    assert len(nodes) == len(whole) - whole.opening
+    ours, theirs = (
+        Subgames(tree, np.array(list(roots), np.int32), 0)
+        for tree, roots in ((merged, begun), (whole, begun.values()))
+    )
+    for field in ("parents", "child", "hand", "choice", "leaf"):
+        assert np.array_equal(getattr(ours, field), getattr(theirs, field))
+    assert np.array_equal(ours.output, theirs.output)
+    seen = [one.tree.seen[one.tree.look[one.nodes]] for one in (ours, theirs)]
+    assert np.array_equal(*seen)
+    policy = ours.normalised(np.random.default_rng(1).random(ours.choices))
+    for player in (0, 1):
+        values = []
+        for one in (ours, theirs):
+            beliefs = np.stack([one.tree.prior(int(node), 1 - player) for node in one.roots])
+            reach = one.begin(1 - player, beliefs)
+            one.reach(1 - player, policy, reach)
+            values.append(np.zeros(one.hands[player]))
+            one.ends(player, reach, np.zeros((0, one.tree.game.hands), np.float32), values[-1])
+            one.backup(player, policy, values[-1], np.zeros(one.choices))
+        assert np.array_equal(*values) and np.abs(values[0]).max() > 0.1
+
+
+def test_a_merged_tree_of_two_dice_of_five_faces_is_small() -> None:
+    """It has as many histories as the exact walk, and one for all three dice of six faces, too."""
+    merged = merged_of("liars_dice:2x5")
+    assert merged.histories == 471_858_991 and merged.bytes < 1 << 23
+    assert len(merged) < 500
+    with pytest.raises(InputError, match="kuhn: its public states do not tell how it goes on"):
+        merged_of("kuhn")
+
+
+def test_a_history_is_a_path() -> None:
+    """Of the whole tree it is the one of parents; of a merged one it looks alike."""
+    for name, dealt, actions in (
+        ("liars_dice:2x3", [2, 5], [0, 4, 7, 12]),
+        ("leduc", [1, 0], [1, 1, 2, 2]),
+    ):
+        whole = pair_of(name).public
+        history = np.array(dealt + actions, np.int32)
+        nodes, hands = whole.path(history)
+        assert np.array_equal(whole.parents[nodes[1:]], nodes[:-1])
+        numbers = [whole.number[p][whole.hand[nodes[-1], p] + hands[p]] for p in (0, 1)]
+        assert numbers == dealt
+        if name != "leduc":
+            merged = merged_of(name)
+            others, theirs = merged.path(history)
+            assert theirs == hands and (others[1:] > others[0]).all()
+            looks = [tree.seen[tree.look[at]] for tree, at in ((whole, nodes), (merged, others))]
+            assert np.array_equal(*looks)
+    for wrong in ([2, 5, 4, 0], [2, 5, 12], [2, 5, -1], [2, 5, 0, 12, 0]):
+        with pytest.raises(ValueError, match="actions: no history of the game"):
+            pair_of("liars_dice:2x3").public.path(np.array(wrong, np.int32))

@@ -75,7 +75,7 @@ def test_the_number_of_nodes_says_how_deep_a_search_goes() -> None:
     player = PBSPlayer(player.game, replace(player.search, nodes=40), ExactLeaves(4), 0)
     found = player.policy(views_of(pair, 0))
     depths = {root: one.subgames.depth for root, one in player._cache._seats[0].items()}
-    assert depths.pop(player.tree.opening) == 2 and set(depths.values()) == {0}
+    assert depths.pop((player.tree.opening,)) == 2 and set(depths.values()) == {0}
     counted = play_through(player.tree, player.leaves, player.search, 1, 1, 1)[0]
     expected = pair.to_tree(player.tree.normalised(counted))
     reached = pair.tree.reach(pair.tree.flat(found))[1:] > 1e-6
@@ -125,24 +125,59 @@ def test_it_keeps_so_many_bytes_of_games_that_go_on(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("name", "hands", "after"),  # bids; bets; bets and the public card
-    [("liars_dice:1x4", 4, (1, 4)), ("leduc", 3, (1, 2)), ("leduc", 3, (1, 1, 0))],
+    ("name", "hands", "after", "merged"),  # bids; bets; bets and the public card
+    [
+        ("liars_dice:1x4", 4, (1, 4), False),
+        ("liars_dice:1x4", 4, (1, 4), True),
+        ("leduc", 3, (1, 2), False),
+        ("leduc", 3, (1, 1, 0), False),
+    ],
 )
 def test_what_the_opponent_has_changes_nothing(
-    name: str, hands: int, after: tuple[int, ...]
+    name: str, hands: int, after: tuple[int, ...], merged: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Equal public histories, seeds and own hands; the opponent has anything."""
     game, n = Game(name), 8
+    if merged:
+        monkeypatch.setattr(pbs, "MAX_HISTORIES", 0)
     player = opened("search=cfr,iterations=16,depth=2,random", game.name)
     games = np.repeat(np.arange(n), hands)
     batch, zeros = Batch(game, n * hands), np.zeros(n * hands, np.int32)
     for actions in (zeros + 2, np.tile(np.arange(hands), n), *(zeros + a for a in after)):
         batch.apply(actions.astype(np.int32))
-    views = Views(games, batch.actors(), zeros, batch.legal(), batch.observe())
+    seen = batch.actors(), batch.legal(), batch.observe()
+    views = Views.of_batch(batch, np.arange(n * hands), games, zeros, seen)
     found = player.policy(views).reshape(n, hands, -1)
     assert (found == found[:, :1]).all() and len(np.unique(found[:, 0], axis=0)) > 1
     chosen = player.act(views).actions.reshape(n, hands)
     assert (chosen == chosen[:, :1]).all()
+
+
+def test_in_a_merged_tree_it_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every information set of a game, by the average and by its own random iterations."""
+    pair = pair_of("liars_dice:1x4")
+    batch, numbers = pair.tree.states()
+    rows = np.arange(batch.size)
+    seen = batch.actors(), batch.legal(), batch.observe()
+    views = Views.of_batch(batch, rows, np.zeros_like(rows), numbers, seen)
+    text = "search=cfr,iterations=16,depth=2,random"
+    found = []
+    for most in (pbs.MAX_HISTORIES, 1000):
+        monkeypatch.setattr(pbs, "MAX_HISTORIES", most)
+        player = opened(f"mode=average,{text}", "liars_dice:1x4")
+        player.leaves = ExactLeaves(2)
+        found.append(player.policy(views))
+        assert player.tree.merged is (most == 1000)
+    assert np.array_equal(*found)
+    player = opened(text, "liars_dice:1x4")
+    player.leaves = ExactLeaves(2)
+    drawn = player.policy(views)
+    assert np.array_equal(opened_again(player).policy(views.take(rows[::-1]))[::-1], drawn)
+    assert abs(drawn - found[0]).max() > 0.01
+
+
+def opened_again(player: PBSPlayer) -> PBSPlayer:
+    return PBSPlayer(player.game, player.search, player.leaves, player.seed)
 
 
 def test_average_play_is_the_same_in_all_games() -> None:

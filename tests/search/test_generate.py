@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from engine.public import pair_of
-from stratkit.engine import Subgames
+from stratkit.engine import PublicTree, Subgames
 from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import ReBeLConfig, RunConfig
 from stratkit.learn.rebel import ReBeL
@@ -206,3 +206,18 @@ def test_a_network_learns_liars_dice() -> None:
             metrics = learner.learn()
     assert set(metrics) == {"decisions", "value_loss", "grad_norm", "lr"}
     assert exploitability() < min(0.1, untrained / 2), untrained
+
+
+@pytest.mark.parametrize("name", ["liars_dice:1x4", "liars_dice:2x3"])
+def test_a_merged_tree_teaches_the_same(name: str) -> None:
+    """Bit by bit, in games that pass several subgames."""
+    whole = pair_of(name).public
+    network = NetworkLeaves(build_pbs("pbs:16", whole.game, 1))
+    search = PBSSearch(updates=8, depth=None, nodes=40)
+    trees = whole, PublicTree(whole.game, merged=True)
+    both = [Generator(tree, search, 8, seed=3) for tree in trees]
+    for _ in range(6):
+        expected, found = (play.examples(network) for play in both)
+        assert np.array_equal(found.rows, expected.rows)
+        assert np.array_equal(found.values, expected.values, equal_nan=True)
+    assert both[0].ended == both[1].ended > 0

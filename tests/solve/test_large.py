@@ -19,6 +19,7 @@ from stratkit.engine.dice import DiceSets
 from stratkit.engine.tree import histories_up_to
 from stratkit.errors import InputError
 from stratkit.players.registry import parse_player
+from stratkit.players.searching import pbs
 from stratkit.solve.cfr import CFR, EXPONENTS, DiceCFR
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.large import LargeDice, LargeGame, LargePhantom, LargeWalk, open_large
@@ -58,6 +59,22 @@ def test_small_games_come_to_the_same(name: str, tmp_path: pathlib.Path) -> None
         assert (found.name, found.opponent) == (expected.name, expected.opponent)
         assert found.result.value == pytest.approx(expected.result.value, abs=1e-7)
         assert found.result.best == pytest.approx(expected.result.best, abs=1e-7)
+
+
+def test_a_search_of_public_belief_states_comes_to_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Average play: in the whole tree by its information sets, in a merged one by sets of bids."""
+    name, text = "liars_dice:1x3", "search=cfr,iterations=8,depth=2,mode=average,random"
+    tree, player = tree_of(name), parse_player(text)
+    (expected,) = TreeJudge(tree, ProgressLine, warn).entries(text, player)
+    for most in (0, pbs.MAX_HISTORIES):
+        monkeypatch.setattr(pbs, "MAX_HISTORIES", most)
+        walk = LargeJudge(large_of(name), ProgressLine, warn)
+        (found,) = walk.entries(text, player)
+        assert found.result.best == pytest.approx(expected.result.best, abs=1e-12)
+        assert (found.search, found.error) == (expected.search, None)
+    assert expected.result.nash_conv < evaluate(tree, tree.uniform()).nash_conv - 0.1
 
 
 def test_a_network_of_phantom_tic_tac_toe(tmp_path: pathlib.Path) -> None:

@@ -8,17 +8,19 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Game, PublicTree, Subgames, sample
+from stratkit.engine.tree import MAX_HISTORIES
 from stratkit.errors import InputError, UsageError
 from stratkit.games.table import kit_of
 from stratkit.players.player import Decision, Floats, Games, Player, Sides, Views
 from stratkit.players.searching.options import SearchOptions
 from stratkit.search.leaves import ExactLeaves
-from stratkit.search.safe import Depths, PBSSearch, draw_stops, solve
+from stratkit.search.safe import Depths, PBSSearch, draw_stops, play_through, solve
 from stratkit.search.subgame import Leaves
 
 CACHE_BYTES = 1 << 27  # bytes of solved subgames, of all games
@@ -42,12 +44,12 @@ class Solved:
     root: tuple[Float64s, Float64s]
     beliefs: tuple[Float64s, Float64s]
 
-    def at(self, node: int, player: int) -> Float64s:
-        """What is believed of the player's hands at a node, float64 [game's hands]."""
+    def at(self, part: int, player: int) -> Float64s:
+        """What is believed of the player's hands at a part, float64 [game's hands]."""
         reach = self.subgames.begin(player, self.root[player])
         self.subgames.reach(player, self.believed, reach)
-        part = np.flatnonzero(self.subgames.nodes == node)[:1].astype(np.int32)
-        believed: Float64s = self.subgames.beliefs(player, reach, part)[0]
+        at = np.array([part], np.int32)
+        believed: Float64s = self.subgames.beliefs(player, reach, at)[0]
         return believed
 
     @property
@@ -57,20 +59,32 @@ class Solved:
         return sum(array.nbytes for array in arrays)
 
 
+Path = tuple[int, ...]  # nodes, from the opening on
+
+
+@dataclass(frozen=True)
+class _Position:
+    """Where a player acts: the path to its node, and its information set."""
+
+    path: Path
+    infoset: int
+
+
 class _SubgameCache:
-    """Solved subgames by seat and root: of the seats last asked for, `CACHE_BYTES` at most."""
+    """Solved subgames by seat and way to the root: of the seats last asked for, `CACHE_BYTES` at
+    most."""
 
     def __init__(self) -> None:
-        self._seats: OrderedDict[int, dict[int, Solved]] = OrderedDict()
+        self._seats: OrderedDict[int, dict[Path, Solved]] = OrderedDict()
         self.bytes = 0
 
-    def get(self, seat: int, root: int) -> Solved | None:
+    def get(self, seat: int, root: Path) -> Solved | None:
         if seat not in self._seats:
             return None
         self._seats.move_to_end(seat)
         return self._seats[seat].get(root)
 
-    def put(self, seat: int, root: int, solved: Solved) -> None:
+    def put(self, seat: int, root: Path, solved: Solved) -> None:
         self._seats.setdefault(seat, {})[root] = solved
         self.bytes += solved.bytes
         while self.bytes > CACHE_BYTES and len(self._seats) > 1:
@@ -95,19 +109,22 @@ class PBSPlayer(Player):
         self.game, self.search, self.leaves, self.seed = game, search, leaves, seed
         self.tree = open_tree(game, search.kind)
         self._depths = Depths(self.tree, search)
-        self._sets = {
-            (int(who), packed.tobytes()): i
-            for i, (who, packed) in enumerate(
-                zip(self.tree.set_players, self.tree.packed, strict=True)
-            )
-        }
-        if len(self._sets) < len(self.tree.packed):
-            what = "an observation does not tell what was seen before"
-            raise UsageError(f"search={search.kind}: {game.name}: {what}")
+        self._sets: dict[tuple[int, bytes], int] | None = None
+        if not self.tree.merged:
+            self._sets = self._by_observation(search.kind)
         self._cache = _SubgameCache()
         self._cut: weakref.WeakValueDictionary[int, Subgames] = weakref.WeakValueDictionary()
         self._lock = threading.Lock()  # games with programs are played in threads
         self._log: Callable[[str], None] | None = None
+
+    def _by_observation(self, kind: str) -> dict[tuple[int, bytes], int]:
+        tree = self.tree
+        seen = zip(tree.set_players.tolist(), tree.packed, strict=True)
+        sets = {(who, packed.tobytes()): i for i, (who, packed) in enumerate(seen)}
+        if len(sets) < len(tree.packed):
+            what = "an observation does not tell what was seen before"
+            raise UsageError(f"search={kind}: {self.game.name}: {what}")
+        return sets
 
     def logged(self, log: Callable[[str], None]) -> PBSPlayer:
         """The same player, which also tells how each of its turns came about."""
@@ -124,64 +141,87 @@ class PBSPlayer(Player):
             for seat in (2 * games + sides).tolist():
                 self._cache.drop(seat)
 
+    def play_through(self, games: int, groups: int, **how: Any) -> Float64s:
+        """What it plays in so many games, as `search.safe.play_through` counts it."""
+        return play_through(self.tree, self.leaves, self.search, games, 0, groups, **how)
+
     def policy(self, views: Views) -> Floats:
         """float32 [n, actions]. `InputError`: a view is no information set of the game."""
         out = np.zeros(views.legal.shape, np.float32)
         with self._lock:
             for row in range(len(views)):
-                key = int(views.sides[row]), views.observations[row].tobytes()
-                if key not in self._sets:
+                side = int(views.sides[row])
+                position = self._position(views, row)
+                if position is None:
                     raise InputError(f"no position of {self.game.name} that can be searched")
-                infoset = self._sets[key]
-                solved = self._solved_at(2 * int(views.games[row]) + key[0], infoset)
-                actions, chosen = self._choices(solved, infoset)
+                solved, part = self._solved_at(2 * int(views.games[row]) + side, position.path)
+                actions, chosen = self._choices(solved, part, position.infoset)
                 out[row, actions] = chosen
                 if self._log:
-                    turn = f"game {views.games[row]}, side {key[0]}"
-                    self._log(f"{turn}, {self._report(solved, infoset, actions, chosen)}")
+                    turn = f"game {views.games[row]}, side {side}"
+                    report = self._report(solved, part, position.infoset, actions, chosen)
+                    self._log(f"{turn}, {report}")
         return out
 
-    def _report(self, solved: Solved, infoset: int, actions: Int64s, chosen: Float64s) -> str:
+    def _position(self, views: Views, row: int) -> _Position | None:
+        """Where the player of a view stands; None: nowhere in the game."""
+        tree, side = self.tree, int(views.sides[row])
+        if self._sets is None:  # many ways lead to a node, and the opponent's hand is not told
+            history = views.state(row).worlds(1).histories()
+            assert history is not None
+            nodes, hands = tree.path(history[0])
+            path = nodes[np.flatnonzero(nodes == tree.opening)[0] :]
+            return _Position(tuple(path.tolist()), int(tree.infoset[path[-1]]) + hands[side])
+        infoset = self._sets.get((side, views.observations[row].tobytes()))
+        if infoset is None:
+            return None
+        back = [int(tree.set_nodes[infoset])]
+        while back[-1] > tree.opening:
+            back.append(int(tree.parents[back[-1]]))
+        return _Position(tuple(reversed(back)), infoset)
+
+    def _report(
+        self, solved: Solved, part: int, infoset: int, actions: Int64s, chosen: Float64s
+    ) -> str:
         """The result at an information set, in words."""
         tree, search = self.tree, self.search.at(int(solved.subgames.roots[0]), self.tree)
-        node, side = int(tree.set_nodes[infoset]), int(tree.set_players[infoset])
+        node = int(solved.subgames.nodes[part])
+        side = int(tree.actors[node])
         hand = tree.number[side][tree.hand[node, side] + infoset - tree.infoset[node]]
         how = f"iteration {solved.stop} of {search.updates // 2}" if search.safe else "the average"
         lines = [f"hand {hand}: {how}"]
         for who, player in (("own", side), ("opponent", 1 - side)):
-            lines.append(f"  {who + ' hands':14} {_numbers(solved.at(node, player))}")
+            lines.append(f"  {who + ' hands':14} {_numbers(solved.at(part, player))}")
         names = kit_of(self.game).action_names()[side, actions]
         lines += [f"  {name:14} {p:.3f}" for name, p in zip(names, chosen, strict=True)]
         return "\n".join(lines)
 
-    def _solved_at(self, seat: int, infoset: int) -> Solved:
-        """The subgame to which an information set belongs. `seat`: a number of the game and the
-        side, which are to draw iterations of their own."""
-        tree, node = self.tree, int(self.tree.set_nodes[infoset])
-        path = [node]
-        while path[-1] > tree.opening:
-            path.append(int(tree.parents[path[-1]]))
-        solved = self._subgame(seat, tree.opening, None)
-        for step in reversed(path[:-1]):
-            leaf = np.flatnonzero(solved.subgames.nodes[solved.subgames.leaf_parts] == step)
-            if len(leaf):
-                at = int(leaf[0])
-                beliefs = solved.beliefs[0][at : at + 1], solved.beliefs[1][at : at + 1]
-                solved = self._subgame(seat, step, beliefs)
-        return solved
+    def _solved_at(self, seat: int, path: Path) -> tuple[Solved, int]:
+        """The subgame to which the end of a path belongs, and its part there. `seat`: a number of
+        the game and the side, which are to draw iterations of their own."""
+        solved, part = self._subgame(seat, path[:1], None), 0
+        for length, node in enumerate(path[1:], 2):
+            subgames = solved.subgames
+            below = np.flatnonzero(subgames.parents == part)
+            part = int(below[subgames.nodes[below] == node][0])
+            leaf = int(subgames.leaf[part])
+            if leaf >= 0:
+                beliefs = solved.beliefs[0][leaf : leaf + 1], solved.beliefs[1][leaf : leaf + 1]
+                solved, part = self._subgame(seat, path[:length], beliefs), 0
+        return solved, part
 
-    def _choices(self, solved: Solved, infoset: int) -> tuple[Int64s, Float64s]:
+    def _choices(self, solved: Solved, part: int, infoset: int) -> tuple[Int64s, Float64s]:
         """The actions of an information set, and their probabilities."""
-        tree = self.tree
-        choices = np.arange(tree.first[infoset], tree.first[infoset + 1])
-        begin = int(np.flatnonzero(solved.subgames.tree_choice == choices[0])[0])
-        return tree.choices[choices].astype(np.int64), solved.played[begin : begin + len(choices)]
+        tree, subgames = self.tree, solved.subgames
+        first, end = tree.first[infoset : infoset + 2]
+        begin = subgames.choice[part] + first - tree.first[tree.infoset[subgames.nodes[part]]]
+        return tree.choices[first:end].astype(np.int64), solved.played[begin : begin + end - first]
 
-    def _subgame(self, seat: int, root: int, beliefs: tuple[Float64s, Float64s] | None) -> Solved:
-        """The subgame that begins at node `root`, as it is searched for a seat."""
-        if cached := self._cache.get(seat, root):
+    def _subgame(self, seat: int, path: Path, beliefs: tuple[Float64s, Float64s] | None) -> Solved:
+        """The subgame that begins where a path ends, as it is searched for a seat."""
+        if cached := self._cache.get(seat, path):
             return cached
-        tree = self.tree
+        tree, root = self.tree, path[-1]
         if beliefs is None:
             beliefs = tree.prior(root, 0)[None], tree.prior(root, 1)[None]
         nodes = np.array([root], np.int32)
@@ -196,7 +236,7 @@ class PBSPlayer(Player):
         solved = Solved(
             shared, int(stops[0]), solution.played, solution.believed, beliefs, (after[0], after[1])
         )
-        self._cache.put(seat, root, solved)
+        self._cache.put(seat, path, solved)
         return solved
 
 
@@ -205,8 +245,13 @@ def _numbers(values: Float64s) -> str:
 
 
 def open_tree(game: Game, kind: str) -> PublicTree:
-    """The public tree of a game to be searched. `UsageError`: it has none, or it is too large."""
+    """The public tree of a game to be searched, merged where the whole one were large.
+    `UsageError`: it has none, or it is too large."""
     try:
+        if game.recombines:
+            merged = PublicTree(game, merged=True)
+            if merged.histories > MAX_HISTORIES:
+                return merged
         return PublicTree(game)
     except InputError as error:
         raise UsageError(f"search={kind}: {error}") from None
