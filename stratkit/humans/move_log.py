@@ -93,7 +93,7 @@ def _logging(contestant: Contestant[Any], game: Game, stream: IO[str]) -> Contes
     if not explainers([contestant], game):
         return contestant
     if isinstance(player, Logged):
-        logged = player.logged(lambda text: print(f"{contestant.name}: {text}\n", file=stream))
+        logged = player.logged(lambda text: stream.write(f"{contestant.name}: {text}\n\n"))
         return replace(cast("Contestant[Player]", contestant), player=logged)
     assert isinstance(player, Explainer)
 

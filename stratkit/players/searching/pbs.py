@@ -72,25 +72,32 @@ class _Position:
 
 class _SubgameCache:
     """Solved subgames by seat and way to the root: of the seats last asked for, `CACHE_BYTES` at
-    most."""
+    most. Threads may share it: games with programs are played in some."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._seats: OrderedDict[int, dict[Path, Solved]] = OrderedDict()
         self.bytes = 0
 
     def get(self, seat: int, root: Path) -> Solved | None:
-        if seat not in self._seats:
-            return None
-        self._seats.move_to_end(seat)
-        return self._seats[seat].get(root)
+        with self._lock:
+            if seat not in self._seats:
+                return None
+            self._seats.move_to_end(seat)
+            return self._seats[seat].get(root)
 
     def put(self, seat: int, root: Path, solved: Solved) -> None:
-        self._seats.setdefault(seat, {})[root] = solved
-        self.bytes += solved.bytes
-        while self.bytes > CACHE_BYTES and len(self._seats) > 1:
-            self.drop(next(iter(self._seats)))
+        with self._lock:
+            self._seats.setdefault(seat, {})[root] = solved
+            self.bytes += solved.bytes
+            while self.bytes > CACHE_BYTES and len(self._seats) > 1:
+                self._drop(next(iter(self._seats)))
 
     def drop(self, seat: int) -> None:
+        with self._lock:
+            self._drop(seat)
+
+    def _drop(self, seat: int) -> None:
         self.bytes -= sum(solved.bytes for solved in self._seats.pop(seat, {}).values())
 
 
@@ -114,7 +121,6 @@ class PBSPlayer(Player):
             self._sets = self._by_observation(search.kind)
         self._cache = _SubgameCache()
         self._cut: weakref.WeakValueDictionary[int, Subgames] = weakref.WeakValueDictionary()
-        self._lock = threading.Lock()  # games with programs are played in threads
         self._log: Callable[[str], None] | None = None
 
     def _by_observation(self, kind: str) -> dict[tuple[int, bytes], int]:
@@ -137,9 +143,8 @@ class PBSPlayer(Player):
         return Decision(*sample(policy, views.legal, self.seed, views.games, views.numbers))
 
     def end(self, games: Games, sides: Sides) -> None:
-        with self._lock:
-            for seat in (2 * games + sides).tolist():
-                self._cache.drop(seat)
+        for seat in (2 * games + sides).tolist():
+            self._cache.drop(seat)
 
     def play_through(self, games: int, groups: int, **how: Any) -> Float64s:
         """What it plays in so many games, as `search.safe.play_through` counts it."""
@@ -148,19 +153,18 @@ class PBSPlayer(Player):
     def policy(self, views: Views) -> Floats:
         """float32 [n, actions]. `InputError`: a view is no information set of the game."""
         out = np.zeros(views.legal.shape, np.float32)
-        with self._lock:
-            for row in range(len(views)):
-                side = int(views.sides[row])
-                position = self._position(views, row)
-                if position is None:
-                    raise InputError(f"no position of {self.game.name} that can be searched")
-                solved, part = self._solved_at(2 * int(views.games[row]) + side, position.path)
-                actions, chosen = self._choices(solved, part, position.infoset)
-                out[row, actions] = chosen
-                if self._log:
-                    turn = f"game {views.games[row]}, side {side}"
-                    report = self._report(solved, part, position.infoset, actions, chosen)
-                    self._log(f"{turn}, {report}")
+        for row in range(len(views)):
+            side = int(views.sides[row])
+            position = self._position(views, row)
+            if position is None:
+                raise InputError(f"no position of {self.game.name} that can be searched")
+            solved, part = self._solved_at(2 * int(views.games[row]) + side, position.path)
+            actions, chosen = self._choices(solved, part, position.infoset)
+            out[row, actions] = chosen
+            if self._log:
+                turn = f"game {views.games[row]}, side {side}"
+                report = self._report(solved, part, position.infoset, actions, chosen)
+                self._log(f"{turn}, {report}")
         return out
 
     def _position(self, views: Views, row: int) -> _Position | None:

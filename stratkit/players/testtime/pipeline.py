@@ -3,7 +3,6 @@ as a player."""
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 
 class PostprocessedPlayer(Player):
     """Plays a game by a network's policy, post-processed.
+
+    Games with programs are played in threads, and think side by side: what is remembered belongs to
+    a seat, and one thread has its game.
 
     evaluator  the network
     options    which post-processing
@@ -42,22 +44,18 @@ class PostprocessedPlayer(Player):
         self.random_ties = options.ties == "random"
         kind: type[TurnPolicy] = MovePolicy if game.actions_per_ply > 1 else ActionPolicy
         self.turns = kind(evaluator, game, seed, options, log, search)
-        self._lock = threading.Lock()  # games with programs are played in threads
 
     def begin(self, games: Games, sides: Sides) -> None:
-        with self._lock:
-            for seat in zip(games.tolist(), sides.tolist(), strict=True):
-                self.turns.begin(seat)
+        for seat in zip(games.tolist(), sides.tolist(), strict=True):
+            self.turns.begin(seat)
 
     def end(self, games: Games, sides: Sides) -> None:
-        with self._lock:
-            for seat in zip(games.tolist(), sides.tolist(), strict=True):
-                self.turns.end(seat)
+        for seat in zip(games.tolist(), sides.tolist(), strict=True):
+            self.turns.end(seat)
 
     def watch(self, views: Views) -> None:
         """Follows games on which others decide, where memory needs that."""
-        with self._lock:
-            self.turns.watch(views)
+        self.turns.watch(views)
 
     def act(self, views: Views) -> Decision:
         return self._act(views, values=False)
@@ -68,8 +66,7 @@ class PostprocessedPlayer(Player):
 
     def policy(self, views: Views) -> Floats:
         """float32 [n, actions]: the post-processed policy."""
-        with self._lock:
-            return self.turns.policy(views, SearchTargets(len(views)), values=False)[0]
+        return self.turns.policy(views, SearchTargets(len(views)), values=False)[0]
 
     def explained(self, log: Log) -> PostprocessedPlayer:
         """The same player, which also logs how each of its turns came about."""
@@ -87,8 +84,7 @@ class PostprocessedPlayer(Player):
 
     def _act(self, views: Views, values: bool) -> Decision:
         targets = SearchTargets(len(views))
-        with self._lock:
-            policy, expected = self.turns.policy(views, targets, values)
+        policy, expected = self.turns.policy(views, targets, values)
         chosen = sample(policy, views.legal, self.seed, views.games, views.numbers)
         if self.search is None:
             return Decision(*chosen, expected)
