@@ -93,7 +93,11 @@ def _logging(contestant: Contestant[Any], game: Game, stream: IO[str]) -> Contes
     if not explainers([contestant], game):
         return contestant
     if isinstance(player, Logged):
-        logged = player.logged(lambda text: stream.write(f"{contestant.name}: {text}\n\n"))
+
+        def say(words: str) -> None:
+            stream.write(f"{contestant.name}: {words}\n\n")  # at once: games go on in threads
+
+        logged = player.logged(say)
         return replace(cast("Contestant[Player]", contestant), player=logged)
     assert isinstance(player, Explainer)
 
