@@ -147,8 +147,8 @@ def _deploy(game: Game, player: Player, colour: int, number: int) -> Setup:
     arbiter = Arbiter(game)
     kind = arbiter.variant
     if colour == BLUE:
-        for square in range(kind.pieces):
-            arbiter.act(square)
+        for _ in range(kind.pieces):
+            arbiter.act(int(arbiter.batch.legal()[0].argmax()))
     actions = [_act(player, arbiter, number) for _ in range(kind.pieces)]
     return setup_of(kind, np.array(actions, np.int32))
 

@@ -38,3 +38,13 @@ def test_what_cannot_be_is_an_error(told: str, board: list[str], echo: str, what
     with pytest.raises(InputError, match=re.escape(what)):
         agent.run()
     assert len(said) == 2 + bool(echo)  # the setup, and the move that the echo is to be of
+
+
+@pytest.mark.parametrize("colour", ["RED", "BLUE"])
+def test_lakes_where_setups_stand_are_left_free(colour: str) -> None:
+    """A1 is a lake, where nothing may stand while the other side is thought to deploy."""
+    lines = iter([f"{colour} x 10 10"])
+    said: list[str] = []
+    Agent(Game("barrage:A1"), RandomPlayer(1), lambda: next(lines, None), said.append).run()
+    assert [len(row) for row in said] == [10] * 4
+    assert sum(place != "." for row in said for place in row) == 8
