@@ -20,6 +20,7 @@ from stratkit.engine.diplomacy import DiplomacyMap, map_of
 from stratkit.engine.replay import Prefix, legal_prefix
 from stratkit.errors import InputError, printable, shown
 from stratkit.games.diplomacy.games import actions_of, game_json, game_of, phases
+from stratkit.storage.schema import parse_json
 
 if TYPE_CHECKING:
     from stratkit.storage.records import GameRecord, RecordHeader
@@ -109,12 +110,7 @@ def _one_of_a_kind(notes: list[InputError], file: str) -> tuple[InputError, ...]
 def _object(data: bytes) -> Any:
     if len(data) > MAX_JSON:
         raise InputError(f"over {MAX_JSON >> 20} MiB")
-    try:
-        return json.loads(data)
-    except RecursionError:
-        raise InputError("no JSON: nested too deeply") from None
-    except ValueError as error:  # also of bytes that are no text
-        raise InputError(f"no JSON: {error}") from None
+    return parse_json(data)
 
 
 def _numbers(words: str) -> Int32s:

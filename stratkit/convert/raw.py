@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -269,9 +268,11 @@ def _long_lines(source: NamedStream) -> Iterator[bytes]:
 
 def _is_whole(line: bytes) -> bool:
     """Whether a line is JSON by itself."""
+    from stratkit.storage.schema import parse_json
+
     try:
-        json.loads(line)
-    except (ValueError, RecursionError):
+        parse_json(line)
+    except InputError:
         return False
     return True
 

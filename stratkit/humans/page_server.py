@@ -27,6 +27,7 @@ from typing import Any, Protocol, cast
 
 from stratkit.errors import InputError, one_line, printable
 from stratkit.humans.page_connections import Arriving, CappedServer
+from stratkit.storage.schema import parse_json
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")  # by which a browser may call this machine
@@ -300,9 +301,9 @@ class _Handler(BaseHTTPRequestHandler):
         if place != "say":
             raise _Refused(HTTPStatus.NOT_FOUND, "nothing is there")
         try:
-            body = json.loads(self._body())
+            body = parse_json(self._body())
             version, word = body["version"], body["word"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (InputError, KeyError, TypeError):
             raise _Refused(HTTPStatus.BAD_REQUEST, "a version and a word are needed") from None
         if type(version) is not int or not isinstance(word, str):
             raise _Refused(HTTPStatus.BAD_REQUEST, "a version and a word are needed")

@@ -48,6 +48,16 @@ def compact(value: Mapping[str, object]) -> bytes:
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
+def parse_json(text: bytes | str) -> Any:
+    """The JSON value in `text`, of whoever wrote it. `InputError`: it is none."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise InputError("no JSON: nested too deeply") from None
+    except ValueError as error:  # also of bytes that are no text
+        raise InputError(f"no JSON: {error}") from None
+
+
 def parse_object(text: bytes | str) -> dict[str, Any] | None:
     """The JSON object in `text`, or None when it is something else. Infinity is no JSON."""
     try:

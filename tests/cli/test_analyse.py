@@ -494,7 +494,8 @@ def test_a_position_gets_one_answer(analyst: Analyst) -> None:
 
 def test_a_faulty_request_is_answered_with_its_id(game: dict[str, Any]) -> None:
     faults = (
-        ("{", None, "not JSON: "),
+        ("{", None, "no JSON: "),
+        ('{"id": 1, "x": ' + "[" * 200_000, None, "no JSON: nested too deeply"),
         ("[1]", None, "a request is an object with an id, a text or a whole number"),
         ({"id": 2.5}, 2.5, "a request is an object with an id"),
         ({"id": "x"}, "x", "game must be a text: 'None'"),

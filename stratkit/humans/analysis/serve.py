@@ -22,6 +22,7 @@ from stratkit.notation.log import Log
 from stratkit.notation.play import play_out
 from stratkit.notation.setups import parse_setup
 from stratkit.notation.squares import move_bytes
+from stratkit.storage.schema import parse_json
 from stratkit.storage.streams import STDOUT
 
 MOST_WAITING = 256  # requests that are read before their answers are written
@@ -94,10 +95,7 @@ def _request(line: bytes, analysts: Analysts) -> Request | None:
     """The request of a line; None: it is none, and that was answered."""
     asked: Any = None
     try:
-        try:
-            asked = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"not JSON: {error}") from None
+        asked = parse_json(line)
         if not isinstance(asked, dict) or not isinstance(asked.get("id"), str | int):
             raise InputError("a request is an object with an id, a text or a whole number")
         return _understood(asked, analysts)
