@@ -33,10 +33,13 @@ class LevelChoice:
         self.game, self.scores, self.meet = game, scores, meet
 
     def begin(self, game: int, side: int) -> None:
-        """A game begins. `Saved`: the person leaves."""
+        """A game begins. `Saved`: the person leaves. `InputError`: the level that was kept is
+        none."""
         if game not in self.words.levels:
             self.words.say(game, f"{LEVEL}{self._ask(game, side)}")
-        level = self.words.levels[game]
+        level, last = self.words.levels[game], len(self.player.levels)
+        if not 1 <= level <= last:
+            raise InputError(f"levels are 1 to {last}", file=self.words.path, text=str(level))
         self.player.choose(level)
         self.meet(f"{PREFIX}{level}")
 

@@ -23,6 +23,10 @@ UNDO_OTHER = "undo theirs"
 ACTIONS = 2  # of a ply
 PLAYED = "> "  # before an action of the other one, which no word of a person begins with
 _KEPT = re.compile(f"([0-9]{{1,18}}) (?:{PLAYED}([0-9]{{1,9}})|(?!{PLAYED})(.*))\n")
+_FACT = re.compile(
+    f"{LED}(?P<led>[0-9]{{1,9}})|{LEVEL}(?P<level>[0-9]{{1,9}})"
+    rf"|{CLOCK}(?P<player>[01]) (?P<left>[0-9]{{1,9}}\.[0-9])"
+)
 _TORN = re.compile("[0-9]{1,18}( |$)")
 
 
@@ -70,14 +74,8 @@ class Words:
         self.say(game, f"{LED}{plies}")
 
     def _take_word(self, game: int, word: str) -> None:
-        if word.startswith(LED):
-            self.led[game] = int(word.removeprefix(LED))
-            return
-        if word.startswith(LEVEL):
-            self.levels[game] = int(word.removeprefix(LEVEL))
-            return
-        if found := re.fullmatch(rf"{CLOCK}([01]) ([0-9]+\.[0-9])", word):
-            self.clocks[int(found[1])][game] = float(found[2])
+        if word.startswith((LED, LEVEL, CLOCK)):
+            self._take_fact(game, word)
             return
         said, before = self.said.setdefault(game, []), self._before.setdefault(game, [])
         if word == UNDO_OTHER and said:
@@ -92,6 +90,18 @@ class Words:
             said.pop()
             del self.played.get(game, [])[before.pop() :]
             self.undone[game] += 1
+
+    def _take_fact(self, game: int, word: str) -> None:
+        """Not the person's own word."""
+        found = _FACT.fullmatch(word)
+        if found is None:
+            raise InputError("not a word of a game", file=self.path, text=f"{game} {word}")
+        if found["led"]:
+            self.led[game] = int(found["led"])
+        elif found["level"]:
+            self.levels[game] = int(found["level"])
+        else:
+            self.clocks[int(found["player"])][game] = float(found["left"])
 
     def _write(self, line: str) -> None:
         assert self.stream is not None

@@ -80,6 +80,12 @@ def test_the_chain_plays_against_programs(tmp_path: pathlib.Path) -> None:
         (b"7\n", "not a word of a game: '7'"),
         (b"9" * 5000 + b" x\n", "not a word of a game: '9999"),
         ("² x\n".encode(), "not a word of a game: '² x'"),
+        (b"0 level x\n", "not a word of a game: '0 level x'"),
+        (b"0 level 1x\n", "not a word of a game: '0 level 1x'"),
+        (b"0 led x\n", "not a word of a game: '0 led x'"),
+        (b"0 led " + b"9" * 5000 + b"\n", "not a word of a game: '0 led 9999"),
+        (b"0 clock 0 " + b"9" * 5000 + b".0\n", "not a word of a game: '0 clock 0 9999"),
+        (b"0 clock 2 1.0\n", "not a word of a game: '0 clock 2 1.0'"),
         (b"0 \n0 xyzzy\n", "fit this game, which begins again without this file: 'xyzzy'"),
     ],
 )

@@ -183,6 +183,18 @@ def test_what_was_kept_is_checked(tmp_path: pathlib.Path, line: str, what: str) 
     assert (done.status, done.err.splitlines()[-1]) == (1, f"match: {words}: {what}")
 
 
+@pytest.mark.parametrize("level", [0, 9])
+def test_a_level_that_was_kept_is_checked(tmp_path: pathlib.Path, level: int) -> None:
+    games, words = tmp_path / "g.jsonl", tmp_path / "g.jsonl.said"
+    play = ("match", "human", "level=any", "--game", "barrage", "-n", 2, "--seed", 3, "-o", games)
+    assert run(*play, stdin=b"2\nsave\n").status == 0
+    assert words.read_text() == "0 level 2\n"
+    words.write_text(f"0 level {level}\n")
+    done = run(*play, "--resume", stdin=b"save\n")
+    told = f"match: {words}: levels are 1 to 8: '{level}'"
+    assert (done.status, done.err.splitlines()[-1]) == (1, told)
+
+
 @pytest.mark.parametrize("options", [(), ("--style", "unicode"), ("--colour", "always")])
 def test_boards_are_drawn_as_asked(tmp_path: pathlib.Path, options: tuple[str, ...]) -> None:
     done = run("match", *PLAY, "-o", tmp_path / "g.jsonl", *options, stdin=b"\nhelp\nsave\n")
