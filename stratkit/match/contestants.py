@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, Union
@@ -43,7 +44,7 @@ def open_contestants(options: MatchOptions, game: Game, console: Console) -> lis
         contestants.append(_with_setup(OPENERS[spec.kind](spec, game, context), spec, game))
         if spec.setup is not None and options.setups is not None:
             raise UsageError("--setups gives all setups, and this one, too", text=spec.text)
-    contestants = _two_people(contestants, specs)
+    contestants = _called_apart(_two_people(contestants, specs), specs)
     factory.check_names(contestants)
     for contestant in contestants:
         if not isinstance(contestant.player, Player):
@@ -78,6 +79,19 @@ def _two_people(
         return contestants
     first, second = contestants
     return [first, replace(second, name=f"{second.name}-2")]
+
+
+def _called_apart(
+    contestants: list[AnyContestant], specs: Sequence[PlayerSpec]
+) -> list[AnyContestant]:
+    """Where names that nobody gave are equal, PLAYERs with options are called what they are."""
+    often = Counter(one.name for one in contestants)
+    return [
+        replace(one, name=spec.text)
+        if often[one.name] > 1 and spec.name is None and spec.given
+        else one
+        for one, spec in zip(contestants, specs, strict=True)
+    ]
 
 
 def network_rows(specs: Sequence[PlayerSpec], slots: int) -> int:

@@ -234,3 +234,15 @@ def test_the_container_has_what_its_own_example_needs() -> None:
     [players] = re.findall(r"stratkit match (.*) -n ", text)
     assert set(players.split()) & set(SHIPPED)  # which nothing computes without this extra
     assert re.findall(r"pip install .*/src\[(.*)\]", text) == ["play"]
+
+
+def test_one_network_with_other_keys_is_another_player(tmp_path: pathlib.Path) -> None:
+    """Nobody has to name it."""
+    games, twins = tmp_path / "g.jsonl", ("threshold=.1,barrage", "barrage")
+    options = ("--game", "barrage", "-n", 2, "--max-plies", 2, "-o", games)
+    assert run("match", *twins, *options).status == 0
+    players = json.loads(games.read_text().splitlines()[0])["players"]
+    assert [player["name"] for player in players] == list(twins)
+    assert run("match", "--resume", "-o", games).status == 0
+    done = run("match", twins[0], twins[0], *options, "-f")
+    assert (done.status, "two players are called" in done.err) == (2, True)
