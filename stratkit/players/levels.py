@@ -38,7 +38,7 @@ LEVELS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("temperature=6,threshold=.05,barrage-easy",),
         ("preset=fast,barrage-easy",),
         ("preset=fast,barrage",),
-        ("threshold=.1,quanta=8,search=mmd,rollouts=1024,depth=3,eta=30,barrage",),
+        ("threshold=.1,quanta=8,search=mmd,rollouts=64,depth=3,eta=30,belief=setups,barrage",),
     ),
     "classic": (
         _habits(0.28),
