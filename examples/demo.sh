@@ -7,7 +7,7 @@ set -euo pipefail
 folder=${1:-demo}
 steps=${2:-1500}
 games=${3:-400}
-samples=$(cd "$(dirname "$0")/../formats/samples/gravon" && pwd)
+samples=$(cd "$(dirname "$0")" && pwd)/../formats/samples/gravon  # in a checkout
 
 title() { printf '\n== %s\n' "$*" >&2; }
 show() { printf '$ %s\n' "$*" >&2; "$@"; }
@@ -22,10 +22,12 @@ mkdir -p "$folder"
 touch "$folder/.stratkit-demo"
 cd "$folder"
 
-title "Logs of Gravon become FENfS, game records and setups"
-show fenfs convert --to fenfs "$samples"/barrage-*.xml -o barrage.fenfs
-show fenfs convert --to games "$samples" -o gravon.jsonl
-show fenfs show "$(sed -n 11p barrage.fenfs)"
+if [ -d "$samples" ]; then
+    title "Logs of Gravon become FENfS, game records and setups"
+    show fenfs convert --to fenfs "$samples"/barrage-*.xml -o barrage.fenfs
+    show fenfs convert --to games "$samples" -o gravon.jsonl
+    show fenfs show "$(sed -n 11p barrage.fenfs)"
+fi
 
 title "An agent learns mini Stratego from nothing: selfplay | train, $steps steps"
 play="--game mini --policy run --follow --seed 1 --slots 32 --max-ahead 128 --slice 32"

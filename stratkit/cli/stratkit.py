@@ -116,10 +116,13 @@ def examples(folder: str) -> None:
     """Copy the examples that the manual names into FOLDER, which is made: scripts, settings, and
     players, games and networks to begin from."""
     import shutil
+    import sysconfig
 
     source = Path(__file__).parents[2] / "examples"
     if not source.is_dir():
-        source = Path(sys.prefix) / "share/stratkit/examples"
+        source = Path(sysconfig.get_path("data")) / "share/stratkit/examples"
+    if not source.is_dir():
+        raise InputError("none are installed: they are in stratkit's source", text="examples")
     if os.path.lexists(folder):
         raise InputError("exists already: name a folder that does not", file=folder)
     with error_context(folder, only=OSError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -66,7 +67,10 @@ class LargeGame(ABC, Generic[Policy]):
     def profile(self, first: Policy, second: Policy) -> Policy:
         """Player 0's part of the first policy with player 1's of the second."""
 
-    @property
+    def say_cost_of_network(self) -> None:
+        """Says what a network's policy costs, where that is most of the time."""
+
+    @cached_property
     def places(self) -> Places | None:
         """Where a search of public belief states counts what it plays; None: nowhere."""
         return None
@@ -194,8 +198,6 @@ def _large_dice(game: Game, threads: int, most_bytes: int, say: Say) -> LargeDic
     if 2 * 8 * sets.choices > most_bytes:  # what the mean takes, too
         what = f"a policy takes {2 * 8 * sets.choices / (1 << 30):.1f} GiB (--memory)"
         raise InputError(f"{game.name} is too large to enumerate: {what}")
-    cost = "that takes longest (--table)"
-    say(f"{game.name}: a network is asked for {len(sets):,} information sets; {cost}")
     return large
 
 
@@ -216,9 +218,14 @@ class LargeDice(LargeGame[Float64s]):
     def size(self) -> tuple[int, int]:
         return self._sets.histories, len(self._sets)
 
-    @property
+    @cached_property
     def places(self) -> Places:
         return DicePlaces(self._sets)
+
+    def say_cost_of_network(self) -> None:
+        cost = "that takes longest (--table)"
+        asked = f"a network is asked for {len(self._sets):,} information sets"
+        self._say(f"{self.game.name}: {asked}; {cost}")
 
     def uniform(self) -> Float64s:
         return self._sets.uniform()

@@ -442,6 +442,8 @@ class LargeJudge(Judge[Any]):
             return (self._played(text, replace(spec, spec=path)) for path in _paths(spec))
         if searching or (network and not spec.options.post.of_single_actions):
             raise InputError(f"{self.game.name} is too large for searches", text=text)
+        if network:
+            self._large.say_cost_of_network()
         return self._checkpoints(text, spec, ROWS)
 
     def _counted(self, player: PBSPlayer, games: int, **how: Any) -> tuple[Any, float | None]:

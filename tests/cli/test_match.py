@@ -16,7 +16,6 @@ import pytest
 from running import PATIENCE, ROOT, Done, command_line, run
 from stratkit import Board
 from stratkit.engine.stratego import VARIANTS
-from stratkit.models.shipped import SHIPPED
 
 ARGUMENTS = ("random", "heuristic", "-n", 20, "--game", "mini", "--seed", 5)
 
@@ -227,13 +226,6 @@ def test_the_unit_of_the_examples_plays_and_goes_on(tmp_path: pathlib.Path) -> N
         assert run("match", *players, *words, cwd=tmp_path).status == 0
     lines = (tmp_path / "pool.jsonl").read_text().splitlines()
     assert len([line for line in lines if '"number"' in line]) == 4
-
-
-def test_the_container_has_what_its_own_example_needs() -> None:
-    text = (ROOT / "examples/service/Containerfile").read_text()
-    [players] = re.findall(r"stratkit match (.*) -n ", text)
-    assert set(players.split()) & set(SHIPPED)  # which nothing computes without this extra
-    assert re.findall(r"pip install .*/src\[(.*)\]", text) == ["play"]
 
 
 def test_one_network_with_other_keys_is_another_player(tmp_path: pathlib.Path) -> None:

@@ -93,6 +93,9 @@ def test_examples_are_copied(tmp_path: pathlib.Path) -> None:
     assert (done.status, done.error_line) == (1, "stratkit: /dev/null/x: Not a directory")
     match = ("py:mine.players.greedy:Greedy", "random", "--game", "mini", "-n", 2, "-o", "-")
     assert run("match", *match, cwd=tmp_path).status == 0
+    path = f"{ROOT}/bin:{os.environ['PATH']}"
+    demo = (folder / "demo.sh", tmp_path / "demo", "5", "2")
+    subprocess.run(demo, env={**os.environ, "PATH": path}, check=True, capture_output=True)
 
 
 def test_an_environment_has_examples_that_need_the_commands_alone() -> None:
@@ -109,7 +112,7 @@ def test_an_environment_has_examples_that_need_the_commands_alone() -> None:
             assert where == {pathlib.Path(target).relative_to("share/stratkit")}
             installed |= {str(path.relative_to(ROOT)) for path in found}
     pages = "".join(path.read_text() for path in (ROOT / "man").glob("*.[17]"))
-    named = set(re.findall(r"examples/[\w/]+\.(?:py|sh|toml)", pages))
+    named = set(re.findall(r"examples/[\w/]+(?:\.(?:py|sh|toml)|/Makefile)", pages))
     assert len(named) > 10 and named <= installed
 
 
