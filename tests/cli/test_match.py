@@ -6,7 +6,6 @@ import configparser
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import time
