@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
@@ -120,20 +121,39 @@ ALGORITHM = _BUILT_IN._replace(
     accept=lambda name: name if name.startswith(PYTHON) else _BUILT_IN.accept(name)
 )
 
+_SETTINGS = f"{__name__}.settings"  # in a context: the options of the one algorithm
+
 
 class _Train(Tool):
-    """`train`, whose settings are those of an algorithm of the user's own, where one is named."""
+    """`train`, whose settings are those of one algorithm where `--help` is asked about it, and
+    where it is one of the user's own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         name = _algorithm_in(args)
-        if name.startswith(PYTHON) and not ctx.resilient_parsing:
+        own = name.startswith(PYTHON)
+        asked = name in ALGORITHMS and "--help" in itertools.takewhile("--".__ne__, args)
+        if (own or asked) and not ctx.resilient_parsing:
             name_algorithm(name)
-            own = fields_of(name)
-            every = {**all_fields(), **own}
-            self.params = [param for param in self.params if param.name not in every]
-            for one in own:
-                _setting(one, (name,))(self)
+            ctx.meta[_SETTINGS] = _settings(name)
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        params = super().get_params(ctx)
+        if _SETTINGS not in ctx.meta:
+            return params
+        own = ctx.meta[_SETTINGS]
+        every = {*all_fields(), *(param.name for param in own)}
+        first = next(at for at, param in enumerate(params) if param.name in every)
+        others = [param for param in params if param.name not in every]
+        return [*others[:first], *own, *others[first:]]
+
+
+def _settings(name: str) -> list[click.Parameter]:
+    """The options that are settings of this algorithm."""
+    holder = click.Command(None)
+    for one in fields_of(name):
+        _setting(one, (name,))(holder)
+    return holder.params
 
 
 def _algorithm_in(args: Sequence[str]) -> str:

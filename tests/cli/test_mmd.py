@@ -9,7 +9,9 @@ import re
 import pytest
 
 from learn.games import episodes, write
-from running import learn, run
+from running import here, learn, run
+from stratkit.declared import option_name
+from stratkit.learn.request import fields_of
 from stratkit.storage.checkpoints import list_checkpoints, load_checkpoint
 
 QUICK = ("--batch", 4, "--rows", 32, "--seed", 1)
@@ -211,3 +213,20 @@ def test_the_manual_has_every_setting() -> None:
         "(mmd: uniform; nashpg: copy:40)" in shown
         and "--magnet" not in run("finetune", "--help").out
     )
+
+
+@pytest.mark.parametrize("words", [("--algorithm", "mmd"), ("--algorithm=mmd",)])
+def test_help_of_one_algorithm(words: tuple[str, ...], tmp_path: pathlib.Path) -> None:
+    """Its settings alone, with its defaults, where all settings stand; and only where it is asked
+    for: a setting of others is refused by name."""
+    shown = here("train", *words, "--help").out
+    options = re.findall(r"^  (--[a-z0-9-]+)", shown, re.M)
+    settings = [option_name(name) for name in fields_of("mmd")]
+    at = options.index(settings[0])
+    assert options[at : at + len(settings)] == settings
+    assert options[:at][-1] == "--config" and options[at + len(settings) :][0] == "--version"
+    assert "(default: uniform)" in shown and "nashpg:" not in shown
+    assert "--beta" in here("train", "--help", "--", *words).out
+    refused = here("train", *words, "--beta", "2", "--out", tmp_path / "run").err
+    assert refused == "train: --beta is no setting of the algorithm mmd\n"
+    assert "--beta" in here("train", "--help").out
