@@ -27,7 +27,7 @@ from stratkit.errors import error_context
 from stratkit.humans.options import PersonOptions
 from stratkit.match import PLAYERS
 from stratkit.match.options import RULES, MatchOptions
-from stratkit.players.registry import help_table, words_of
+from stratkit.players.registry import help_tables, words_of
 from stratkit.storage.streams import STDOUT
 
 # The matrices of rules of thumb are small: more threads would take longer, as in deploy-gen.
@@ -40,8 +40,9 @@ class MatchTool(Tool):
     """`--help` lists the keys of PLAYERs too."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Keys of a PLAYER"):
-            formatter.write_dl(help_table(PLAYERS))
+        for heading, keys in help_tables(PLAYERS):
+            with formatter.section(heading):
+                formatter.write_dl(keys)
 
 
 _PLIES = whole(1, 65535)

@@ -104,8 +104,9 @@ def _check_keys(given: Mapping[str, str], kind: PlayerKind, kinds: Sequence[Play
         raise ValueError(f"unknown option {key!r}{nearest(key, words)}")
 
 
-def help_table(kinds: Sequence[PlayerKind]) -> list[tuple[str, str]]:
-    """What `--help` says of the keys: (key and value, what it does, for whom)."""
+def help_tables(kinds: Sequence[PlayerKind]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What `--help` says of the keys: for whom they are, as a heading, and for each key and value
+    what it does."""
     everybody = [
         ("name=NAME", "its name in the record"),
         ("setup=FILE[#NAME]", "begin from the first setup of FILE, or from that called NAME"),
@@ -114,8 +115,10 @@ def help_table(kinds: Sequence[PlayerKind]) -> list[tuple[str, str]]:
     for kind in kinds:
         for key, said in kind.accepted():
             of.setdefault((f"{key}={said.kind.metavar}", said.help), []).append(kind.name)
-    theirs = [(key, f"{text} ({', '.join(names)})") for (key, text), names in of.items()]
-    return [*everybody, *theirs]
+    tables = {"Keys of every PLAYER": everybody}
+    for row, names in of.items():
+        tables.setdefault(f"Keys of {', '.join(names)}", []).append(row)
+    return list(tables.items())
 
 
 def words_of(kinds: Sequence[PlayerKind]) -> tuple[str, ...]:

@@ -68,6 +68,20 @@ def test_help_and_completion_have_each_key() -> None:
         assert key == "name" or words_of(PLAYERS).count(f"{key}=") == 1
 
 
+def test_help_says_once_a_section_for_whom_its_keys_are() -> None:
+    _, *sections = re.split(r"^Keys of (.+):\n", here("match", "--help").out, flags=re.MULTILINE)
+    found = [
+        (key, set(whom.split(", ")))
+        for whom, text in zip(sections[::2], sections[1::2], strict=True)
+        for key in re.findall(r"^  ([a-z-]+)=\S", text, re.MULTILINE)
+    ]
+    assert len(sections[::2]) == len(set(sections[::2])) > 3
+    assert found[:2] == [("name", {"every PLAYER"}), ("setup", {"every PLAYER"})]
+    for kind in PLAYERS:
+        own = [key for key, whom in found if kind.name in whom]
+        assert sorted(own) == sorted(key for key, _ in kind.accepted()), kind.name
+
+
 def test_text_and_options_are_one() -> None:
     """What a record says of a network's options asks for the same again."""
     for texts in (DEEPNASH, {"bounds": "off", "ties": "random"}, {"memory": "renormalised"}):
