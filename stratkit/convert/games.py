@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from stratkit.convert.raw import Raw, RawEpisode, RawJson, RawLog, RawPositions, RawRecord
-from stratkit.errors import InputError, StratkitError, error_context
+from stratkit.convert.tally import FileFault
+from stratkit.errors import InputError, StratkitError, error_context, nearest
 
 if TYPE_CHECKING:
     from stratkit.notation.log import Log
@@ -82,10 +83,21 @@ def log_of(raw: Raw) -> Log:
             from stratkit.notation.rejoin import game_of
 
             return game_of(raw.lines)
+        assert isinstance(raw, RawRecord | RawEpisode)
+        _check_game(raw)
         if isinstance(raw, RawRecord):
             return _log_of_record(raw.header, raw.record)
-        assert isinstance(raw, RawEpisode)
         return _log_of_episode(raw.header, raw.episode)
+
+
+def _check_game(raw: RawRecord | RawEpisode) -> None:
+    """`FileFault`: the header of its file is another game's."""
+    from stratkit.engine.stratego import VARIANTS
+
+    game = raw.header.game
+    if game not in VARIANTS:
+        what = f"no games of Stratego{nearest(game, VARIANTS)}"
+        raise FileFault(what, file=raw.file, text=game)
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:

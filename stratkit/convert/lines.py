@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stratkit.convert.games import PlayedGame, games
 from stratkit.convert.raw import NO_GAMES, Raw, RawLog, form_of, is_text
-from stratkit.convert.tally import FaultTally, sound
+from stratkit.convert.tally import FaultTally, FileFault, sound
 from stratkit.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,14 +56,11 @@ def each_position(source: NamedStream, tally: FaultTally, show: Callable[[Fenfs]
 
 
 def games_only(chunk: list[Raw | InputError]) -> list[Raw | InputError]:
-    """The items; of positions and setups, which are no games, one error for each file."""
-    items: dict[object, Raw | InputError] = {}
-    for at, item in enumerate(chunk):
-        if isinstance(item, NO_GAMES):
-            items[item.file] = InputError("a game is needed", file=item.file)
-        else:
-            items[at] = item
-    return list(items.values())
+    """The items; of positions and setups, which are no games, the error of their file."""
+    return [
+        FileFault("a game is needed", file=item.file) if isinstance(item, NO_GAMES) else item
+        for item in chunk
+    ]
 
 
 def sound_games(

@@ -14,6 +14,10 @@ class NothingSound(Exception):
     """Nothing was sound: what is being written is not to appear."""
 
 
+class FileFault(InputError):
+    """What is wrong with each item of a file for the same reason, and is told once."""
+
+
 class FaultTally:
     """Counts what was sound, and knows the exit status that follows.
 
@@ -29,10 +33,11 @@ class FaultTally:
         self.sound = self.faults = 0
         self.opened = False
         self.strict = strict
+        self._told: set[str] = set()  # of whole files
 
     def fault(self, error: InputError) -> None:
-        """Counts an item that is not sound and warns of it; if `strict`, raises its error
-        instead."""
+        """Counts an item that is not sound and warns of it, unless it was told of the whole file
+        before; if `strict`, raises its error instead."""
         from stratkit.notation.sources import Unreadable
 
         self.faults += 1
@@ -40,7 +45,12 @@ class FaultTally:
         if self.strict:
             kind = CheckFailed if self.opened else StratkitError
             raise kind(error.what, file=error.file, where=error.where, text=error.text)
-        self.warn(str(error))
+        line = str(error)
+        if isinstance(error, FileFault):
+            if line in self._told:
+                return
+            self._told.add(line)
+        self.warn(line)
 
     def passed(self) -> None:
         """Counts an item that is sound."""

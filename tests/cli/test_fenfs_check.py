@@ -17,6 +17,7 @@ import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
 from running import run
+from stratkit.convert.raw import MAX_LINES
 from stratkit.notation.picture import MARGIN, SIZE
 from stratkit.storage.columns import Episodes
 from stratkit.storage.episodes import EpisodeReader, EpisodeWriter
@@ -341,13 +342,34 @@ def test_what_train_and_rate_refuse_is_no_sound_file(tmp_path: pathlib.Path) -> 
     path = changed_records(tmp_path, rules=header["rules"] | {"two_squares": -1})
     assert fenfs("check", path)[0] == 3
     path = changed_records(tmp_path, game="minni")
-    what = "'minni' is no variant of Stratego (did you mean 'mini'?)"
-    assert fenfs("check", path) == (3, "", [f"fenfs: {path}: game 1: {what}"])
+    what = "no games of Stratego (did you mean 'mini'?): 'minni'"
+    assert fenfs("check", path) == (3, "", [f"fenfs: {path}: {what}"])
     one, other = header["players"][:2]
     path = changed_records(tmp_path, players=[one, {**other, "name": one["name"]}])
     refused = run("rate", path)
     assert refused.status == 1 and one["name"] in refused.err
     assert fenfs("check", path) == (3, "", [refused.err.strip().replace("rate:", "fenfs:", 1)])
+
+
+@pytest.mark.parametrize("command", ["check", "check --jobs 2", "list", "stats"])
+def test_a_file_of_another_game_is_one_fault_to_tell(command: str, tmp_path: pathlib.Path) -> None:
+    """More games than a worker gets at a time, in two files; what else is wrong is told, too."""
+    path, other, records = tmp_path / "kuhn.eps", tmp_path / "leduc.eps", tmp_path / "g.jsonl"
+    for game, file, games in (("kuhn", path, 150), ("leduc", other, 2)):
+        run("selfplay", "--game", game, "--policy", "random", "-n", games, "-o", file, "-q")
+    players = ("name=a,random", "name=b,random")
+    run("match", *players, "--game", "kuhn", "-n", 2, "-o", records, "-q")
+    status, _, said = fenfs(*command.split(), path, GSN, other, records, tmp_path / "none")
+    files = [(path, "kuhn"), (other, "leduc"), (records, "kuhn")]
+    wanted = [f"fenfs: {file}: no games of Stratego: {game!r}" for file, game in files]
+    wanted.append(f"fenfs: {tmp_path / 'none'}: cannot read: No such file or directory")
+    assert status == 3 and sorted(line for line in said if ": sound" not in line) == sorted(wanted)
+
+
+def test_a_long_file_without_games_is_one_fault_to_tell(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "many.setups"
+    path.write_bytes((SAMPLES / "gravon.setups").read_bytes().splitlines(True)[0] * 3 * MAX_LINES)
+    assert fenfs("list", path) == (3, "", [f"fenfs: {path}: a game is needed"])
 
 
 def test_a_name_is_one_player_in_all_files(tmp_path: pathlib.Path) -> None:
