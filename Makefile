@@ -25,6 +25,9 @@ help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
 
 dev: $(VENV)/.installed $(VENV)/.engine man/stratkit-formats.5
+ifneq (,$(filter dev,$(MAKECMDGOALS)))
+	@echo 'The commands are in bin/: export PATH="$(CURDIR)/bin:$$PATH"'
+endif
 
 # torch comes first and by its exact pin: it is by far the largest, and the rest must fit it.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -34,7 +37,6 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install -q setuptools cffi -c constraints.txt
 	$(BIN)/pip install -q --no-build-isolation -e '.[learn,play,plot,tensorboard,pettingzoo,dev]' -c constraints.txt
 	@touch $@ $(VENV)/.engine
-	@echo 'The commands are in bin/: export PATH="$(CURDIR)/bin:$$PATH"'
 
 # An editable install does not notice that a C file changed.
 $(VENV)/.engine: $(C_FILES) | $(VENV)/.installed

@@ -41,9 +41,10 @@ def test_a_machine_that_has_all(tools: pathlib.Path) -> None:
     assert prerequisites(PATH=str(tools), PYTHON=sys.executable) == (0, "")
 
 
-def test_make_asks_before_it_installs() -> None:
+def commands_of(*arguments: str) -> list[str]:
+    """What make would run."""
     done = subprocess.run(
-        ["make", "--no-print-directory", "-n", "-B", "PYTHON=some-python", "dev"],
+        ["make", "--no-print-directory", "-n", *arguments],
         cwd=ROOT,
         # The suite itself may have been started by make.
         env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")},
@@ -51,10 +52,27 @@ def test_make_asks_before_it_installs() -> None:
         text=True,
         check=True,
     )
-    commands = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_make_asks_before_it_installs() -> None:
+    commands = commands_of("-B", "PYTHON=some-python", "dev")
     assert commands[0] == 'PYTHON="some-python" sh .ci/prerequisites'
     assert commands[1] == "some-python -m venv .venv"
     assert "torch" in commands[2]
+
+
+@pytest.mark.parametrize("again", [(), ("-B",)])
+def test_make_dev_says_at_its_end_where_the_commands_are(again: tuple[str, ...]) -> None:
+    """However often, and no other target does: a shell reads what stands behind the colon."""
+    *_, said = ["", *commands_of(*again, "dev")]
+    assert said.startswith("echo ")
+    line = subprocess.run(said, shell=True, capture_output=True, text=True, check=True).stdout
+    what, _, order = line.partition(": ")
+    script = f"{order}\ncommand -v rate"
+    found = subprocess.run(script, shell=True, capture_output=True, text=True, check=True).stdout
+    assert (what, found) == ("The commands are in bin/", f"{ROOT}/bin/rate\n")
+    assert not any("The commands" in command for command in commands_of(*again, "test"))
 
 
 @pytest.mark.parametrize(
