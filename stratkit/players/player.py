@@ -5,6 +5,7 @@ A player never sees the true state: a view holds what the acting side may know a
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -315,9 +316,9 @@ class WrappingPlayer(Player):
         """`ValuePlayer.act_with_values`: without values, where `player` has none."""
         return self._decide(views, values=True)
 
+    @abstractmethod
     def _decide(self, views: Views, values: bool) -> Decision:
         """What it decides, with values if they are wanted and there are any."""
-        raise NotImplementedError
 
     def watch(self, views: Views) -> None:
         """`Watcher.watch`."""
