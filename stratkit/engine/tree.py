@@ -44,6 +44,8 @@ class Tree:
         actions  int32 [E]      the game's number of each action
         owner    int32 [E]      the set of each action
 
+    `most_bytes`, int, is what it might take, and what each walk by it may.
+
     With `sets_only` nothing else is kept: no loops over the whole tree, for games whose histories
     would not find room. Raises `InputError` when the game has more histories, or needs more bytes,
     than given.
@@ -61,7 +63,7 @@ class Tree:
             raise InputError(f"game {game.name}: not a game of two players")
         if certainly_exceeds(game, most_histories):
             raise InputError(_too_large(game, most_histories))
-        self.game, self._limits = game, (most_histories, most_bytes)
+        self.game, self._most_histories, self.most_bytes = game, most_histories, most_bytes
         self.sets_only = sets_only
         self._handle = handle = self._opened()
         self._enumerate(handle)
@@ -78,8 +80,8 @@ class Tree:
         self.owner = np.repeat(np.arange(size.infosets, dtype=np.int32), np.diff(self.first))
 
     def _opened(self) -> Any:
-        opened = ffi.new("sk_tree **")
-        wrong = lib.sk_tree_open(self.game.handle, *self._limits, opened)
+        opened, limits = ffi.new("sk_tree **"), (self._most_histories, self.most_bytes)
+        wrong = lib.sk_tree_open(self.game.handle, *limits, opened)
         if wrong != ffi.NULL:
             raise InputError(f"game {self.game.name}: {text(wrong)}")
         handle = ffi.gc(opened[0], lib.sk_tree_close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pathlib
 
 import numpy as np
@@ -92,6 +93,23 @@ def test_three_players_are_those_of_a_slow_tree(seed: int) -> None:
         expected = gain_of_a_turn(root, slow, player)
         assert found.local and found.local[player] == pytest.approx(expected, abs=1e-9)
     assert found.nash_conv == pytest.approx(sum(found.best) - sum(found.values))
+
+
+def test_walks_have_the_room_of_their_tree_one_after_another() -> None:
+    """A walk of leduc takes less than its tree did, unless the tree says that it may not."""
+    alive: set[int] = set()
+
+    def count(histories: int) -> None:
+        alive.add(sum(type(one) is BestResponse for one in gc.get_objects()))
+
+    gc.collect()
+    tree = Tree(Game("leduc"), sets_only=True, most_bytes=200_000)
+    walk(tree, tree.uniform(), count)
+    assert alive == {1}
+    tree.most_bytes = 30_000
+    for judge in (walk, evaluate):
+        with pytest.raises(InputError, match="game leduc: too large to enumerate"):
+            judge(tree, tree.uniform())
 
 
 TWO_UNITS = """
