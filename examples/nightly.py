@@ -3,10 +3,11 @@
 
     python examples/nightly.py run barrage
 
-The pool has random, heuristic, the players that come with stratkit, in Stratego scripted ones, and
-the RUN's checkpoints of earlier nights, as long as they are there. By the ratings of those nights
-the opponents are taken of whom a score nearest to one half is expected. Who has met nobody yet
-comes first. The strangers of stratkit-players(7) are left out, so that they stay strangers.
+The pool has random, heuristic where it plays, the players that come with stratkit, in Stratego
+scripted ones, and the RUN's checkpoints of earlier nights, as long as they are there. By the
+ratings of those nights the opponents are taken of whom a score nearest to one half is expected. Who
+has met nobody yet comes first. The strangers of stratkit-players(7) are left out, so that they stay
+strangers.
 
 This folder gets the games of each night, games-DATE.jsonl, a page of ratings, rating.html, and
 nights.csv: a line for each night with the date, the rating and the scores. Random has rating 0, and
@@ -51,6 +52,17 @@ def checkpoints(run: pathlib.Path) -> dict[str, str]:
     return {name: f"name={name},{path}" for name, path in zip(names, paths, strict=True)}
 
 
+def begun() -> list[str]:
+    """The records with a whole header, in the order of their dates. A night that was killed as it
+    began leaves one without: no game of it was played."""
+    found = []
+    for record in sorted(glob.glob("games-*.jsonl")):
+        with open(record, "rb") as lines:
+            if lines.readline().endswith(b"\n"):
+                found.append(record)
+    return found
+
+
 def players(record: str) -> list[str]:
     """The names in the header of a record, the checkpoint first."""
     with open(record, encoding="utf-8") as lines:
@@ -65,7 +77,7 @@ def chosen(pool: dict[str, str], elo: dict[str, float], own: float, number: int)
 
 def play(run: pathlib.Path, game: str, games: str, number: int, date: str) -> None:
     """The games of this night."""
-    record, earlier = f"games-{date}.jsonl", sorted(glob.glob("games-*.jsonl"))
+    record, earlier = f"games-{date}.jsonl", begun()
     if record in earlier:
         call("match", "--resume", "-q", "-o", record)
         return
@@ -78,11 +90,13 @@ def play(run: pathlib.Path, game: str, games: str, number: int, date: str) -> No
     before = players(earlier[-1])[0] if earlier else newest
     board = re.sub(":.*", "", game) in BOARDS
     # In the first night all come in this order, so that random, whose rating is 0, is there.
-    others = ["random", "heuristic", *SHIPPED.get(game, []), *(SCRIPTED if board else [])]
+    thumbs = ["heuristic"] if board or game.startswith("diplomacy:") else []
+    others = ["random", *thumbs, *SHIPPED.get(game, []), *(SCRIPTED if board else [])]
     pool = {name: player for name, player in own.items() if name in elo and name != newest}
     pool |= {name: name for name in others}
     opponents = chosen(pool, elo, elo.get(before, 0.0), number)
-    call("match", own[newest], *opponents, "--gauntlet", "--game", game, "-n", games,
+    # A file without a header is begun anew, unless another night is at it.
+    call("match", "--resume", own[newest], *opponents, "--gauntlet", "--game", game, "-n", games,
          "--seed", date.replace("-", ""), "-q", "-o", record)  # fmt: skip
 
 
@@ -124,7 +138,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     play(given.run, given.game, given.games, given.opponents, datetime.date.today().isoformat())
-    records = sorted(glob.glob("games-*.jsonl"))
+    records = begun()
     call("rate", "-q", *RATED, "--html", "rating.html", "-f", *records)
     part = f".nights.{os.getpid()}"  # the table appears whole
     pathlib.Path(part).write_text(nights(records), encoding="utf-8")

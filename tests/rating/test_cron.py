@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
 import json
 import os
 import pathlib
@@ -21,6 +22,8 @@ from collections.abc import Iterator
 import pytest
 
 from running import PATIENCE, ROOT, forked_commands
+from storage.stored import save_network
+from stratkit.engine import Game
 
 GUIDE = (ROOT / "docs/logs.md").read_text()
 
@@ -182,3 +185,35 @@ def test_a_run_that_has_not_begun(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, ROOT / "examples/nightly.py", "run", "mini"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "nightly.py: run: no checkpoint yet\n")
+
+
+def a_night_of_kuhn(folder: pathlib.Path) -> list[str]:
+    """Plays it with an untrained network; the names in its record."""
+    checkpoints = folder / "run/checkpoints"
+    checkpoints.mkdir(parents=True)
+    save_network(checkpoints / "step-00000007.safetensors", "mlp:8", Game("kuhn"))
+    path = f"{forked_commands(folder / 'bin')}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/nightly.py", "run", "kuhn", "-n", "4"],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    [record] = folder.glob("games-20[2-9]*.jsonl")
+    return [player["name"] for player in json.loads(record.read_text().splitlines()[0])["players"]]
+
+
+def test_a_first_night_of_a_game_without_heuristic(tmp_path: pathlib.Path) -> None:
+    assert a_night_of_kuhn(tmp_path) == ["run@7", "random"]
+
+
+@pytest.mark.parametrize("left", ["", '{"stratkit":"ga'])
+def test_a_record_without_a_header_is_none(left: str, tmp_path: pathlib.Path) -> None:
+    """Such as nights leave that are killed as they begin."""
+    for date in ("2001-01-01", datetime.date.today()):
+        (tmp_path / f"games-{date}.jsonl").write_text(left)
+    assert a_night_of_kuhn(tmp_path) == ["run@7", "random"]
+    assert len((tmp_path / "nights.csv").read_text().splitlines()) == 2
