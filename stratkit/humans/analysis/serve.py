@@ -43,7 +43,7 @@ class Request:
     found     records of plies so far
     """
 
-    id: Any
+    id: str | int
     analyst: GameAnalyst
     turns: deque[Turn]
     log: Log | None = None
@@ -96,12 +96,18 @@ def _request(line: bytes, analysts: Analysts) -> Request | None:
     asked: Any = None
     try:
         asked = parse_json(line)
-        if not isinstance(asked, dict) or not isinstance(asked.get("id"), str | int):
+        if _id(asked) is None:
             raise InputError("a request is an object with an id, a text or a whole number")
         return _understood(asked, analysts)
     except StratkitError as error:
-        _answer(asked.get("id") if isinstance(asked, dict) else None, _fault(error))
+        _answer(_id(asked), _fault(error))
         return None
+
+
+def _id(asked: Any) -> str | int | None:
+    """A request's own; None: it has none that an answer can have."""
+    own = asked.get("id") if isinstance(asked, dict) else None
+    return own if type(own) in (str, int) else None
 
 
 def _fault(error: StratkitError) -> Record:
@@ -182,7 +188,7 @@ def _end(request: Request) -> None:
         _answer(request.id, record)
 
 
-def _answer(id_: Any, record: Record) -> None:
+def _answer(id_: str | int | None, record: Record) -> None:
     with error_context(STDOUT, only=OSError):
         sys.stdout.write(json.dumps({"id": id_, **record}, separators=(",", ":")) + "\n")
         sys.stdout.flush()
