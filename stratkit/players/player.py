@@ -58,6 +58,11 @@ class Views:
     def __len__(self) -> int:
         return len(self.games)
 
+    @property
+    def of_games(self) -> bool:
+        """Whether `state` has a game to ask."""
+        return self._batch is not None
+
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Views:
         """These rows."""
         return Views(

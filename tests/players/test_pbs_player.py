@@ -29,6 +29,7 @@ from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import evaluate, jackknife_of_sums
+from stratkit.solve.sets import asked
 
 RPS = "matrix:formats/samples/modified_rps.matrix"
 
@@ -174,6 +175,15 @@ def test_in_a_merged_tree_it_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     drawn = player.policy(views)
     assert np.array_equal(opened_again(player).policy(views.take(rows[::-1]))[::-1], drawn)
     assert abs(drawn - found[0]).max() > 0.01
+
+
+def test_a_merged_tree_needs_views_of_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others, as the policy for OpenSpiel has them, do not tell which way led to a node."""
+    monkeypatch.setattr(pbs, "MAX_HISTORIES", 0)
+    player = opened("search=cfr,iterations=16,depth=2,random", "liars_dice:1x4")
+    seen, legal, _ = pair_of("liars_dice:1x4").tree.distinct_views()
+    with pytest.raises(InputError, match="no position of liars_dice:1x4 that can be searched"):
+        asked(player, seen[:1], legal[:1])
 
 
 def opened_again(player: PBSPlayer) -> PBSPlayer:

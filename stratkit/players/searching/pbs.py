@@ -168,9 +168,11 @@ class PBSPlayer(Player):
         return out
 
     def _position(self, views: Views, row: int) -> _Position | None:
-        """Where the player of a view stands; None: nowhere in the game."""
+        """Where the player of a view stands; None: nowhere in the game, or nobody can say."""
         tree, side = self.tree, int(views.sides[row])
         if self._sets is None:  # many ways lead to a node, and the opponent's hand is not told
+            if not views.of_games:
+                return None
             history = views.state(row).worlds(1).histories()
             assert history is not None
             nodes, hands = tree.path(history[0])
