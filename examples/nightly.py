@@ -18,16 +18,16 @@ started again on the same day.
 from __future__ import annotations
 
 import argparse
-import csv
 import datetime
 import glob
-import io
 import json
 import os
 import pathlib
 import re
 import subprocess
 from typing import Any
+
+from stratkit.storage.csv_text import csv_text
 
 SHIPPED = {"barrage": ["barrage-easy", "barrage"], "classic": ["classic-easy", "classic"]}
 SCRIPTED = ["rusher", "miner-hunter", "careful", "turtle", "sniper"]
@@ -104,17 +104,15 @@ def nights(records: list[str]) -> str:
     """A table of all nights, as CSV."""
     rated = json.loads(call("rate", "-q", "--json", *RATED, *records))
     by_name = {player["name"]: player for player in rated["players"]}
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["date", "player", "elo", "low", "high", "scores"])
+    rows: list[list[object]] = [["date", "player", "elo", "low", "high", "scores"]]
     for record in records:
         name, *others = players(record)
         if player := by_name.get(name):
             scores = [f"{other} {score(rated['meetings'], name, other)}" for other in others]
             date = record[len("games-") : -len(".jsonl")]
             told = [round(player[what]) for what in ("elo", "low", "high")]
-            table.writerow([date, name, *told, ", ".join(scores)])
-    return text.getvalue()
+            rows.append([date, name, *told, ", ".join(scores)])
+    return csv_text(rows)
 
 
 def score(meetings: list[dict[str, Any]], name: str, other: str) -> str:

@@ -92,12 +92,14 @@ def log_of(raw: Raw) -> Log:
 
 def _check_game(raw: RawRecord | RawEpisode) -> None:
     """`FileFault`: the header of its file is another game's."""
-    from stratkit.engine.stratego import VARIANTS
+    from stratkit.engine.stratego import VARIANTS, variant
 
     game = raw.header.game
-    if game not in VARIANTS:
+    try:
+        variant(game)
+    except InputError:
         what = f"no games of Stratego{nearest(game, VARIANTS)}"
-        raise FileFault(what, file=raw.file, text=game)
+        raise FileFault(what, file=raw.file, text=game) from None
 
 
 def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
