@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Float32s, Weights
 from stratkit.errors import InputError
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
-from stratkit.nets.fromto_weights import Weights, fromto_weights
+from stratkit.nets.fromto_weights import fromto_weights
 
 
 class Ending(IntEnum):

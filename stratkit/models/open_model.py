@@ -12,9 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
+from stratkit.arrays import Weights
 from stratkit.engine import Game
 from stratkit.engine.stratego import differ_by_lakes
 from stratkit.errors import InputError, error_context
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from stratkit.nets.evaluator import Evaluator
     from stratkit.nets.pbs import PBSNet
 
-Weights = Mapping[str, npt.NDArray[np.float32]]
 M = TypeVar("M", bound="Model")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy.typing as npt
 
-from stratkit.arrays import Bytes, Float32s, Float64s
+from stratkit.arrays import Bytes, Float32s, Float64s, Weights
 from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Backend(Protocol):
         """What computes there from now on, with layers of this precision: itself, or another."""
         ...
 
-    def load(self, weights: Mapping[str, Float32s], net: str) -> None:
+    def load(self, weights: Weights, net: str) -> None:
         """Other weights. `InputError`: they are another network's, or not finite."""
         ...
 

@@ -13,7 +13,7 @@ of causal attention to the pieces before it with their types, and of the types t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, one_hot, relu
 
-from stratkit.arrays import Bytes, Float32s, Float64s, Int64s
+from stratkit.arrays import Bytes, Float64s, Int64s, Weights
 from stratkit.engine import Game
 from stratkit.engine.observation import (
     CELLS,
@@ -236,7 +236,7 @@ class BeliefEvaluator:
     def __init__(self, network: BeliefNet) -> None:
         self.network = network.eval()
 
-    def load(self, weights: Mapping[str, Float32s]) -> None:
+    def load(self, weights: Weights) -> None:
         """Evaluates these weights from now on. `InputError`: they are another network's, or not
         finite."""
         load_weights(self.network, weights)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import torch
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Weights
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
 from stratkit.errors import InputError, one_line
@@ -60,7 +60,7 @@ def build(net: str, game: Game, seed: int | None = None) -> Network:
         return _build(net, game)
 
 
-def build_with(net: str, game: Game, weights: Mapping[str, Float32s]) -> Network:
+def build_with(net: str, game: Game, weights: Weights) -> Network:
     """The network called `net` with these weights, which computes in the calling thread alone.
     `InputError`: they are another network's."""
     one_thread()

@@ -7,10 +7,9 @@ The environment variable `STRATKIT_BACKEND` may ask for one: `engine`, `onnx` or
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Weights
 from stratkit.engine import Game
 from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
@@ -38,7 +37,7 @@ def asked_backend() -> str | None:
 
 
 def network_with(
-    net: str, game: Game, weights: Mapping[str, Float32s], a_module: bool = False
+    net: str, game: Game, weights: Weights, a_module: bool = False
 ) -> Network | EngineMLP | FromToBackend:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
     `InputError`: the weights are another network's. `ModuleNotFoundError`: nothing computes it."""

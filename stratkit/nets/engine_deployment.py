@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Float32s
+from stratkit.arrays import Bools, Bytes, Float32s, Weights
 from stratkit.engine.mlp import MLPLayers
 from stratkit.engine.observation import CELLS, TO_PLACE
 from stratkit.engine.stratego import FLAG, PIECE, TYPE, TYPES
-from stratkit.nets.fromto_weights import Weights
 from stratkit.nets.mirror_images import MirrorImages
 from stratkit.nets.numpy_policy import softmax
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stratkit.arrays import Bytes, Float32s
+from stratkit.arrays import Bytes, Float32s, Weights
 from stratkit.engine import Game
 from stratkit.engine.mlp import MAX_WIDTH, MLPLayers, legal_softmax
 from stratkit.errors import InputError
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from stratkit.nets.backend import Backend, Memory
     from stratkit.nets.whole_moves import Moves
-
-Weights: TypeAlias = Mapping[str, Float32s]
 
 
 def engine_computes(net: str, game: Game) -> bool:

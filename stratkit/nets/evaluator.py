@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
+from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s, Weights
 from stratkit.engine import distinct_views
 from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
 from stratkit.nets.engine_mlp import EngineMLP
@@ -113,7 +113,7 @@ class Evaluator:
         self.backend = self.backend.place(device, precision)
         self.resize(self._most)
 
-    def load(self, weights: Mapping[str, Float32s]) -> None:
+    def load(self, weights: Weights) -> None:
         """Evaluates these weights from now on. `InputError`: they are another network's, or not
         finite."""
         self.forget()

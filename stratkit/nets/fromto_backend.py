@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Float32s
+from stratkit.arrays import Bools, Bytes, Float32s, Weights
 from stratkit.engine import Game
 from stratkit.engine.fromto import WholeFromTo
 from stratkit.engine.observation import PHASE, SELECTED, STAGE
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
 from stratkit.nets.engine_deployment import EngineDeployment
-from stratkit.nets.fromto_weights import Weights, check_weights, fromto_weights, is_fromto
+from stratkit.nets.fromto_weights import check_weights, fromto_weights, is_fromto
 from stratkit.nets.mirror_images import MirrorImages
 from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.packages import ONNX, has_onnx, is_there

@@ -4,19 +4,16 @@ there are, and in which order cengine/fromto.c reads them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
 import numpy as np
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Float32s, Weights
 from stratkit.engine import Game
 from stratkit.engine.observation import COUNTS, FEATURES, OUTCOMES
 from stratkit.engine.residual import residual_weights
 from stratkit.engine.stratego import TYPES
 from stratkit.errors import InputError
 from stratkit.netnames import channels_and_blocks, has_deployment, without_ending
-
-Weights: TypeAlias = Mapping[str, Float32s]
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
 HIDDEN = 16  # of a square and what it is compared with

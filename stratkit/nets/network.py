@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Weights
 from stratkit.errors import InputError
 from stratkit.nets.threads import ROWS
 from stratkit.nets.whole_moves import Moves
@@ -130,7 +129,7 @@ def mask_indices(mask: Tensor) -> tuple[Tensor, Tensor]:
     return every // width, every % width
 
 
-def load_weights(network: nn.Module, weights: Mapping[str, Float32s], net: str = "") -> None:
+def load_weights(network: nn.Module, weights: Weights, net: str = "") -> None:
     """Gives a network these weights. `InputError`: they are another one's, or not finite. `net`:
     its name, for the message."""
     if not all(np.isfinite(w).all() for w in weights.values()):

@@ -7,12 +7,10 @@ again: we compute them in parts (`onnx_fromto.py`), which is faster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from onnx import ModelProto
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Weights
 from stratkit.engine.observation import COUNTS, FEATURES, OUTCOMES
 from stratkit.netnames import has_deployment
 from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, TARGET
@@ -23,7 +21,7 @@ class Whole:
     """The graph of a network with these weights. `prefix` begins the names of those that play;
     `stored` those of all in the file."""
 
-    def __init__(self, weights: Mapping[str, Float32s], prefix: str, stored: str) -> None:
+    def __init__(self, weights: Weights, prefix: str, stored: str) -> None:
         self.weights, self.prefix, self.stored = weights, prefix, stored
         self.graph = graph = Graph(weights)
         self.channels, height, width = weights[f"{prefix}place"].shape
@@ -125,7 +123,7 @@ class Whole:
         return logits, self._linear(x, "deployment.critic")
 
 
-def whole_model(net: str, weights: Mapping[str, Float32s], stored: str) -> ModelProto:
+def whole_model(net: str, weights: Weights, stored: str) -> ModelProto:
     """The network `net` with these weights, whose names there begin with `stored`."""
     ends = has_deployment(net)
     whole = Whole(weights, "play." if ends else "", stored)

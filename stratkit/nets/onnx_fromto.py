@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stratkit.arrays import Bools, Bytes, Float32s, Int64s
+from stratkit.arrays import Bools, Bytes, Float32s, Int64s, Weights
 from stratkit.engine import distinct_views
 from stratkit.engine.observation import (
     COUNTS,
@@ -26,7 +26,7 @@ from stratkit.engine.observation import (
 from stratkit.engine.residual import residual, residual_lanes
 from stratkit.engine.stratego import TYPES
 from stratkit.nets import onnx_graph
-from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, SELECT, TARGET, Weights, fromto_blocks
+from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, SELECT, TARGET, fromto_blocks
 from stratkit.nets.mirror_images import MirrorImages
 from stratkit.nets.threads import shares, side_by_side
 from stratkit.nets.whole_moves import Moves

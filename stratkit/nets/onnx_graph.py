@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Weights
 from stratkit.engine.observation import COUNTS, FEATURES
 
 if TYPE_CHECKING:
     import onnxruntime
 
-Weights = Mapping[str, Float32s]
 Dims = Sequence[int | str]
 
 OPSET, IR = 17, 8  # of 2022: every ONNX Runtime since 1.12 reads them

@@ -4,13 +4,13 @@ of the player that is asked may expect, and, with a policy head, what the player
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from stratkit.arrays import Float32s
+from stratkit.arrays import Weights
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.netnames import POLICY_HEAD, check_net, hidden_sizes
@@ -67,7 +67,7 @@ def build_pbs(net: str, game: Game, seed: int) -> PBSNet:
         return PBSNet(game.pbs_inputs, game.hands, sizes, actions)
 
 
-def load_pbs(net: str, weights: Mapping[str, Float32s], game: Game) -> PBSNet:
+def load_pbs(net: str, weights: Weights, game: Game) -> PBSNet:
     """The network with these weights, which only evaluates. `InputError`: they are another's."""
     network = build_pbs(net, game, 0).requires_grad_(False).eval()
     load_weights(network, weights, net)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stratkit.arrays import Bytes, Float32s, Float64s
+from stratkit.arrays import Bytes, Float32s, Float64s, Weights
 from stratkit.nets.captured import Captured
 from stratkit.nets.network import (
     MoveNetwork,
@@ -69,7 +69,7 @@ class TorchBackend:
             place(self.network, self.device)
         return self
 
-    def load(self, weights: Mapping[str, Float32s], net: str) -> None:
+    def load(self, weights: Weights, net: str) -> None:
         """`Backend.load`."""
         load_weights(self.network, weights, net)
 

@@ -61,8 +61,8 @@ def parse_json(text: bytes | str) -> Any:
 def parse_object(text: bytes | str) -> dict[str, Any] | None:
     """The JSON object in `text`, or None when it is something else. Infinity is no JSON."""
     try:
-        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except InputError:
         return None
     return value if isinstance(value, dict) else None
 
