@@ -4,12 +4,14 @@ import os
 import pathlib
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from cost import dear_tests, function_of
 from skips import pytest_sessionfinish, pytest_terminal_summary
+from stratkit.threads import use_threads
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
 
@@ -32,6 +34,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = pathlib.Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """A command that ran in this process has set how many threads search; no test inherits that."""
+    yield
+    use_threads(1)
 
 
 @pytest.fixture

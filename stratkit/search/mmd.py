@@ -92,10 +92,11 @@ class MoveReturns:
 
 
 class SearchClock:
-    """Shares `seconds` out to the parts of a search, of some worlds each; None: no limit."""
+    """Shares `seconds` out to the parts of a search, of some worlds each, that so many `threads`
+    play; None: no limit."""
 
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds, self.begun = seconds, time.monotonic()
+    def __init__(self, seconds: float | None, threads: int) -> None:
+        self.seconds, self.begun, self.threads = seconds, time.monotonic(), threads
         self.done, self.at = 0, self.begun  # before the last part
 
     def part(self, done: int, worlds: int, moves: int) -> int:
@@ -115,7 +116,7 @@ class SearchClock:
             left = self.begun + self.seconds - now
             fits = max(int(left / each / 2), int(left > each))
         self.done, self.at = done, now
-        return min(worlds - done, fits, MOST_ROWS * search_threads() // moves or worlds)
+        return min(worlds - done, fits, MOST_ROWS * self.threads // moves or worlds)
 
 
 class WorldPool:
@@ -191,7 +192,8 @@ class MMDSearch(Search):
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
     ) -> list[SearchResult]:
         """A call of the blueprint serves all decisions; they share the time of all."""
-        clock = SearchClock(self.seconds and self.seconds * len(roots))
+        threads = search_threads() if by_threads(blueprint) else 1
+        clock = SearchClock(self.seconds and self.seconds * len(roots), threads)
         budgets = [self.budget(len(root.moves)) for root in roots]
         pool = WorldPool(roots, [worlds for worlds, _ in budgets], self.belief, blueprint, seed)
         asked = remembered(blueprint)

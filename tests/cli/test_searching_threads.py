@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Iterator
 
 import pytest
 
 from running import click_command, run
-from stratkit.threads import search_threads, use_threads
+from stratkit.threads import search_threads
 
 SEARCH = "search=mmd,rollouts=150,depth=1"
-
-
-@pytest.fixture(autouse=True)
-def one() -> Iterator[None]:
-    yield
-    use_threads(1)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import pathlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -78,18 +78,9 @@ def test_the_number_has_one_owner() -> None:
     assert owners == ["stratkit/nets/threads.py"]
 
 
-@pytest.fixture
-def searching() -> Iterator[Callable[[int], None]]:
-    """Sets in how many threads the process searches, for the test."""
-    yield use_threads
-    use_threads(1)
-
-
-def test_blocks_are_computed_side_by_side_by_threads_of_one(
-    searching: Callable[[int], None],
-) -> None:
+def test_blocks_are_computed_side_by_side_by_threads_of_one() -> None:
     """Two wait for each other, so one after the other would not do."""
-    searching(2)
+    use_threads(2)
     both = threading.Barrier(2, timeout=30)
 
     def met(item: int) -> tuple[int, int, bool]:
@@ -97,13 +88,13 @@ def test_blocks_are_computed_side_by_side_by_threads_of_one(
         return item, torch.get_num_threads(), threading.current_thread() is threading.main_thread()
 
     assert side_by_side(met, range(4)) == [(item, 1, False) for item in range(4)]
-    searching(1)
+    use_threads(1)
     alone = side_by_side(lambda _: threading.current_thread(), range(4))
     assert set(alone) == {threading.main_thread()}
 
 
-def test_one_thread_asks_a_gpu(searching: Callable[[int], None]) -> None:
-    searching(2)
+def test_one_thread_asks_a_gpu() -> None:
+    use_threads(2)
     evaluator = Evaluator("plain:8x1", build("plain:8x1", GAME, seed=1), 8)
     one = evaluator._each(lambda _: threading.current_thread(), range(4))
     assert threading.main_thread() not in one
@@ -112,15 +103,15 @@ def test_one_thread_asks_a_gpu(searching: Callable[[int], None]) -> None:
     assert set(one) == {threading.main_thread()}
 
 
-def test_an_error_in_a_block_is_raised(searching: Callable[[int], None]) -> None:
-    searching(2)
+def test_an_error_in_a_block_is_raised() -> None:
+    use_threads(2)
     with pytest.raises(ZeroDivisionError):
         side_by_side(lambda item: 1 // (item - 3), range(5))
 
 
-def test_a_forked_child_has_threads_of_its_own(searching: Callable[[int], None]) -> None:
+def test_a_forked_child_has_threads_of_its_own() -> None:
     """As the commands of tests and `fenfs` have it: a parent's threads are not in its children."""
-    searching(2)
+    use_threads(2)
     side_by_side(str, range(2))
     child = os.fork()
     if not child:
@@ -130,7 +121,7 @@ def test_a_forked_child_has_threads_of_its_own(searching: Callable[[int], None])
 
 @pytest.mark.parametrize("elastic", [False, True])
 @pytest.mark.parametrize("net", ["plain:8x1", "fromto:8x1", "fromto:8x1+mirrored"])
-def test_threads_change_no_bit(net: str, elastic: bool, searching: Callable[[int], None]) -> None:
+def test_threads_change_no_bit(net: str, elastic: bool) -> None:
     """Not of policies, of values, nor of pieces of a position, of more views than a block has. An
     elastic evaluator, which leaves no promise about rounding, shares its views out otherwise."""
     one_thread()  # as whoever opens a network
@@ -139,7 +130,7 @@ def test_threads_change_no_bit(net: str, elastic: bool, searching: Callable[[int
     packed, legal = VIEWS.observations[many], VIEWS.legal[many]
     found: list[list[np.ndarray]] = []
     for threads in (1, 2, 4):
-        searching(threads)
+        use_threads(threads)
         evaluator = Evaluator(net, network, 256, elastic)
         policy, values = evaluator.evaluate(packed, legal, values=True)
         again = evaluator.evaluate_distinct(packed, legal)[0]

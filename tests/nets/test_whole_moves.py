@@ -11,7 +11,7 @@ from stratkit.engine.stratego import VARIANTS
 from stratkit.nets import build
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
-from stratkit.threads import search_threads, use_threads
+from stratkit.threads import use_threads
 
 NETS = ("fromto:8x1", "fromto:8x1+deployment", "fromto:8x1+mirrored")
 
@@ -67,9 +67,7 @@ def test_whole_moves_have_the_policy_of_their_actions(
         assert np.array_equal(same[1], values[:9])
 
 
-def test_threads_change_nothing(request: pytest.FixtureRequest) -> None:
-    before = search_threads()
-    request.addfinalizer(lambda: use_threads(before))
+def test_threads_change_nothing() -> None:
     game = Game("mini")
     evaluator = Evaluator("fromto:8x1", drawn(build("fromto:8x1", game, 1)), 200)
     batch = positions(game, 150)

@@ -127,10 +127,7 @@ def test_threads_change_no_byte_of_a_search(keys: dict[str, str], plies: int) ->
 
         network.embed = noted  # type: ignore[method-assign]
         use_threads(threads)
-        try:
-            player.policy(view)
-        finally:
-            use_threads(1)
+        player.policy(view)
         assert (False in in_main) == (threads > 1)
     searches = [one.search for one in told]
     found = {one.policy.tobytes() + one.q.tobytes() for one in searches if one is not None}

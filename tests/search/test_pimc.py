@@ -20,7 +20,7 @@ from stratkit.search.decision import Root
 from stratkit.search.pimc import PIMC, best, world_policy
 from stratkit.search.side_state import SideState
 from stratkit.solve.determinized import DETERMINIZED
-from stratkit.threads import search_threads, use_threads
+from stratkit.threads import use_threads
 
 
 def asked(n: int, nodes: int = 2000, unit: float = 1.0, **more: object) -> PIMC:
@@ -95,9 +95,7 @@ def test_company_does_not_change_what_is_found() -> None:
     assert any((a.q != b.q).any() for a, b in zip(together, others, strict=True))
 
 
-def test_threads_grow_a_decision_s_trees_and_change_nothing(
-    request: pytest.FixtureRequest,
-) -> None:
+def test_threads_grow_a_decision_s_trees_and_change_nothing() -> None:
     class Shared(HashedBlueprint):
         by_threads = True
         its: set[int]
@@ -106,8 +104,6 @@ def test_threads_grow_a_decision_s_trees_and_change_nothing(
             self.its.add(threading.get_ident())
             return super().evaluate_distinct(*arguments, **more)
 
-    before = search_threads()
-    request.addfinalizer(lambda: use_threads(before))
     root, blueprint, found = a_root(Batch(Game("dark_hex:3"), 1), 0), Shared(), []
     for threads, worlds in ((1, 7), (2, 7), (2, 3)):
         use_threads(threads)

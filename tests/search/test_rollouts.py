@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -96,13 +95,6 @@ class ByThreads(FirstLegal):
         return (legal / legal.sum(1, keepdims=True)).astype(np.float32), None
 
 
-@pytest.fixture
-def searching() -> Iterator[None]:
-    yield
-    use_threads(1)
-
-
-@pytest.mark.usefixtures("searching")
 def test_threads_play_parts_of_the_rows_and_change_no_return() -> None:
     """In whatever order: a row's random numbers are those of its key."""
     start = begun("nano")
@@ -135,7 +127,6 @@ def test_threads_play_parts_of_the_rows_and_change_no_return() -> None:
         np.testing.assert_array_equal(other, found[0])
 
 
-@pytest.mark.usefixtures("searching")
 def test_others_are_asked_by_one_thread() -> None:
     use_threads(3)
     blueprint = ByThreads()
@@ -146,7 +137,6 @@ def test_others_are_asked_by_one_thread() -> None:
     assert {thread for thread, _ in blueprint.asked} == {threading.main_thread()}
 
 
-@pytest.mark.usefixtures("searching")
 @pytest.mark.parametrize("most", [0, 2**26])
 def test_what_threads_remember_changes_no_return(
     most: int, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,7 @@ from stratkit.search.decision import Root, SearchResult
 from stratkit.search.mmd import MMDSearch
 from stratkit.search.side_state import SideState
 from stratkit.solve.exploitability import evaluate
+from stratkit.threads import use_threads
 
 END = 50  # plies: all games are over
 
@@ -243,8 +244,11 @@ def test_a_view_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("forgetful")
-def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_has_rows() -> None:
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_clock_leaves_no_more_rollouts_at_a_time_than_an_evaluator_has_rows(threads: int) -> None:
+    """Whatever the threads of the process: these may not share the blueprint."""
     assert mmd.MOST_ROWS == EVALUATED == MANY
+    use_threads(threads)
     tree = tree_of("leduc")
     policy = tree.uniform()
     blueprint = Counting(tree, policy)
