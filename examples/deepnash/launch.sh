@@ -56,10 +56,13 @@ mkdir -p "$folder/games"
 cd "$folder"
 
 since() { tail -c +"$(($2 + 1))" "$1"; } # what a log has got
-why() { # STATUS LOG START: the command's own last words, or the signal that ended it or a rank
+signals() { since "$1" "$2" | grep -o 'Signal [0-9]* ([A-Z]*) received by PID [0-9]*'; }
+# STATUS LOG START: the command's own last words, or the signal that ended it or a rank. torchrun ends the other ranks by
+# SIGTERM, and may tell of these first.
+why() {
     if [ "$1" -gt 128 ]; then echo "signal $(kill -l "$1")"; return; fi
     since "$2" "$3" | grep -E '^(train|selfplay): ' | grep -v 'another rank has gone' | tail -n 1 | grep . ||
-        since "$2" "$3" | grep -om 1 'Signal [0-9]* ([A-Z]*) received by PID [0-9]*' ||
+        signals "$2" "$3" | grep -vm 1 SIGTERM || signals "$2" "$3" | grep -m 1 . ||
         echo "status $1; see $2"
 }
 length() { if [ -e "$1" ]; then wc -c <"$1"; else echo 0; fi; }

@@ -89,6 +89,27 @@ def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
     assert list_checkpoints(tmp_path / "all/run")[-1][0] == 12
 
 
+def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
+    tmp_path: pathlib.Path,
+) -> None:
+    """In whatever order torchrun says it. This one fails at once, and three times is enough."""
+    lines = "Signal 15 (SIGTERM) received by PID 7\nSignal 9 (SIGKILL) received by PID 8\n"
+    for name, does in (("torchrun", f"printf '{lines}' >&2; exit 1"), ("selfplay", "exec sleep 60")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [LAUNCH, tmp_path / "all"],
+        env={**os.environ, "PATH": path, "RANKS": "1", "WRITERS": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    *_, last = done.stderr.splitlines()
+    assert done.returncode == 1 and last.endswith(": Signal 9 (SIGKILL) received by PID 8")
+
+
 def test_words_that_the_launcher_does_not_know(tmp_path: pathlib.Path) -> None:
     for size, what in (("huge", "SIZE is small or paper: huge"), ("paper", "no GPU was found")):
         environment = {**os.environ, "SIZE": size, "GPUS": "0" if size == "paper" else ""}

@@ -227,7 +227,7 @@ def test_a_policy_is_learned_and_begins_the_search(
     """Two updates of one player each are played nearer to an equilibrium from it."""
     learn, more = (*LEARN[:2], "--net", "pbs:16x16+policy", *LEARN[4:]), ("-n", 400, "-o", "b.pbs")
     play = ("selfplay", "--game", GAME, "--search", "cfr,iterations=32,warm=0", "--slots", 8)
-    assert run(*play, *more, cwd=tmp_path).status == 0
+    assert run(*play, "--seed", 3, *more, cwd=tmp_path).status == 0
     words = ("train", "b.pbs", "--out", "run", *learn, "--uses", 40)
     assert run(*words, cwd=tmp_path).status == 0
     lines = [json.loads(x) for x in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
