@@ -23,7 +23,8 @@ from stratkit.engine.stratego import variant
 from stratkit.notation.actions import transcript
 from stratkit.play.seating import Seating
 from stratkit.players.baselines import RandomPlayer
-from stratkit.solve.runner import Keeping, TreeJudge
+from stratkit.solve.judge import Keeping
+from stratkit.solve.tree_judge import TreeJudge
 from stratkit.storage.checkpoints import publish_policy, save_checkpoint
 from stratkit.storage.episodes import (
     SLICES,

@@ -17,6 +17,9 @@
     exploiters.py       the learners that exploit one frozen player, and their folder
     options.py          the options of `exploit --learn`
     runner.py           what `exploit` asks for: policies by name, networks among them
+    judge.py            a judge of the policies of one game, whatever a policy of it is
+    tree_judge.py       the judge where there is a tree
+    large_judge.py      the judge where there is none
     report.py           exploitabilities as a table and as JSON
     plot.py             pictures (matplotlib, an extra)
 

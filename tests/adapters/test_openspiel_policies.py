@@ -96,7 +96,7 @@ def test_a_network_of_ours_is_as_exploitable_there(
     from stratkit.cli.messages import warn
     from stratkit.cli.progress import ProgressLine
     from stratkit.players.registry import parse_player
-    from stratkit.solve.runner import TreeJudge
+    from stratkit.solve.tree_judge import TreeJudge
 
     net, theirs = str(tmp_path / "net"), pyspiel.load_game(GAMES[name])
     save_network(net, "mlp:8", Game(name))

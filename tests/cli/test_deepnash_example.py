@@ -94,7 +94,10 @@ def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
 ) -> None:
     """In whatever order torchrun says it. This one fails at once, and three times is enough."""
     lines = "Signal 15 (SIGTERM) received by PID 7\nSignal 9 (SIGKILL) received by PID 8\n"
-    for name, does in (("torchrun", f"printf '{lines}' >&2; exit 1"), ("selfplay", "exec sleep 60")):
+    for name, does in (
+        ("torchrun", f"printf '{lines}' >&2; exit 1"),
+        ("selfplay", "exec sleep 60"),
+    ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"

@@ -22,9 +22,11 @@ from stratkit.players.registry import parse_player
 from stratkit.players.searching import pbs
 from stratkit.solve.cfr import CFR, EXPONENTS, DiceCFR
 from stratkit.solve.exploitability import evaluate
+from stratkit.solve.judge import Keeping
 from stratkit.solve.large import LargeDice, LargeGame, LargePhantom, LargeWalk, open_large
-from stratkit.solve.runner import Keeping, LargeJudge, TreeJudge
+from stratkit.solve.large_judge import LargeJudge
 from stratkit.solve.sets import on_tree
+from stratkit.solve.tree_judge import TreeJudge
 
 
 def large_of(name: str) -> LargeGame[Any]:

@@ -20,9 +20,10 @@ from stratkit.cli.progress import ProgressLine
 from stratkit.engine import Game, Tree
 from stratkit.errors import InputError
 from stratkit.solve.exploitability import evaluate
+from stratkit.solve.judge import Keeping
 from stratkit.solve.large import LargeDice, LargePhantom, LargeWalk
-from stratkit.solve.runner import Keeping, TreeJudge
 from stratkit.solve.sets import on_tree
+from stratkit.solve.tree_judge import TreeJudge
 from stratkit.storage.responses import Response, load_response
 from stratkit.storage.sets import PhantomSets, sets_of
 
