@@ -1,9 +1,9 @@
 """What the cells of examples/exact/Makefile have brought: `table.py RUNS [PICTURE]`.
 
 RUNS/GAME/LEARNER-SEED/MARK.json is of `exploit --json`, of the last policy and of the average after
-so many decisions; cpu.txt beside it has the CPU seconds. Prints a Markdown table of the last mark
-of each learner, and draws exploitability by decisions. Intervals are those of Student's t, over
-seeds; one seed has none, and more than ten are the first ten.
+so many decisions; cpu.txt beside it has the CPU seconds. Prints a Markdown table, a row for each
+learner of a game, and draws exploitability of averages by decisions. Intervals are those of
+Student's t, over seeds; one seed has none, and more than ten are the first ten.
 """
 
 from __future__ import annotations
@@ -57,33 +57,30 @@ def interval(values: list[float]) -> tuple[float, float]:
     return mean, STUDENT[n - 2] * statistics.stdev(values) / n**0.5
 
 
+def short(value: float) -> str:
+    return f"{value:.4f}".removeprefix("0")
+
+
 def cell(values: list[float]) -> str:
     mean, half = interval(values)
-    text = f"{mean:.4f} ± {half:.4f}" if len(values) > 1 else f"{mean:.4f}"
-    return text.replace("0.", ".")
+    return f"{short(mean)} ± {short(half)}" if len(values) > 1 else short(mean)
 
 
 def print_table(games: dict[str, dict[str, Cells]], root: pathlib.Path) -> None:
-    print("| game | learner | decisions | seeds | last policy | average | CPU minutes |")
-    print("|---|---|---|---|---|---|---|")
+    """A row for each learner of a game: averages at each mark, and the last policy at the last."""
+    marks = sorted({mark for of in games.values() for cells in of.values() for mark in cells})
+    titles = ["game", "learner", *(f"average after {mark:,}" for mark in marks)]
+    titles += ["of each seed", "last policy", "CPU minutes"]
+    print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
     for game, learners in games.items():
-        for learner, marks in learners.items():
-            mark = max(marks)
-            last, average = (marks[mark][name] for name in POLICIES)
-            cost = (
-                f"{minutes(root / game, learner):.1f}"
-                if len(last) == len(marks[min(marks)]["last"])
-                else ""
-            )
-            row = (
-                f"`{game}`",
-                learner,
-                f"{mark:,}",
-                str(len(last)),
-                cell(last),
-                cell(average),
-                cost,
-            )
+        for learner, cells in learners.items():
+            averages = [cell(cells[mark]["average"]) if mark in cells else "" for mark in marks]
+            end = cells[max(cells)]
+            seeds = ", ".join(short(value) for value in end["average"])
+            whole = len(end["last"]) == len(cells[min(cells)]["last"])
+            cost = f"{minutes(root / game, learner):.1f}" if whole else ""
+            name = game.replace("-", ":")  # as the Makefile makes folders
+            row = (f"`{name}`", learner, *averages, seeds, cell(end["last"]), cost)
             print(f"| {' | '.join(row)} |")
 
 
@@ -95,15 +92,14 @@ def draw(games: dict[str, dict[str, Cells]], picture: str) -> None:
         one.remove()
     for one, (game, learners) in zip(axes.flat, games.items(), strict=False):
         for number, (learner, marks) in enumerate(learners.items()):
-            for name, line in zip(POLICIES, (":", "-"), strict=True):
-                ends = [interval(marks[mark][name]) for mark in sorted(marks)]
-                label = learner if name == "average" else None
-                means, errors = zip(*ends, strict=True)
-                at = {"fmt": line, "color": f"C{number}", "label": label}
-                one.errorbar(sorted(marks), means, errors, marker="o", ms=3, capsize=2, **at)
+            ends = [interval(marks[mark]["average"]) for mark in sorted(marks)]
+            means, errors = zip(*ends, strict=True)
+            beside = [mark * (1 + 0.03 * number) for mark in sorted(marks)]  # no bar hides another
+            at = {"color": f"C{number}", "label": learner, "ms": 3, "capsize": 2, "lw": 1.2}
+            one.errorbar(beside, means, errors, fmt="o-", **at)
         one.set(title=game, xlabel="decisions", ylabel="exploitability", xscale="log", yscale="log")
         one.legend(fontsize=8)
-    figure.suptitle("averages, and last policies (dotted)")
+    figure.suptitle("exploitability of averages, with 95 % intervals over seeds")
     figure.tight_layout()
     figure.savefig(picture, dpi=110)
 
