@@ -460,10 +460,17 @@ int64_t sk_dice_response_walk(sk_dice_response *response, int32_t pieces);
 /* Of either player, when none is left; its histories stay 0. */
 void sk_dice_response_read(sk_dice_response *response, sk_response_result out[2]);
 
+typedef struct sk_dice_cfr sk_dice_cfr;
+
 /* A player's half of an iteration of CFR, as sk_cfr, which says what is kept; regrets and average
- * as the policy above. The policy follows from the regrets. */
-void sk_dice_cfr(const sk_game *game, int32_t player, double keep_positive, double keep_negative,
-                 double keep_average, double *regrets, double *average);
+ * as the policy above. The policy follows from the regrets. All must outlive it; NULL: out of
+ * memory. */
+sk_dice_cfr *sk_dice_cfr_open(const sk_game *game, int32_t player, double keep_positive,
+                              double keep_negative, double keep_average, double *regrets,
+                              double *average);
+void sk_dice_cfr_close(sk_dice_cfr *half);
+/* Walks through so many parts more; returns how many are left. It is done when none is. */
+int64_t sk_dice_cfr_walk(sk_dice_cfr *half, int32_t pieces);
 
 /* ---- Diplomacy: maps, positions, orders (diplomacy/diplomacy.h, formats/diplomacy.md) ---- */
 

@@ -18,7 +18,7 @@ import stratkit.engine
 from stratkit.engine import Batch, Game, PublicTree, Subgames, Tree
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.best_response import BestResponse
-from stratkit.engine.dice import DiceResponses, DiceSets
+from stratkit.engine.dice import DiceResponses, DiceSets, DiceUpdate
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.fromto import WholeFromTo, fromto_floats
 from stratkit.engine.history import Walk
@@ -347,13 +347,20 @@ CALLS: dict[str, Callable[[], Any]] = {
         },
     ),
     "BestResponse.step": lambda: (BestResponse(tree().game, 0).step, {"histories": 10}),
-    "dice_cfr": lambda: {
-        "sets": dice_sets(),
-        "player": 0,
-        "keep": KEEP,
-        "regrets": np.zeros(dice_sets().choices),
-        "average": np.zeros(dice_sets().choices),
-    },
+    "DiceUpdate.__init__": lambda: (
+        DiceUpdate,
+        {
+            "sets": dice_sets(),
+            "player": 0,
+            "keep": KEEP,
+            "regrets": np.zeros(dice_sets().choices),
+            "average": np.zeros(dice_sets().choices),
+        },
+    ),
+    "DiceUpdate.step": lambda: (
+        DiceUpdate(dice_sets(), 0, KEEP, *np.zeros((2, dice_sets().choices))).step,
+        {"pieces": 1},
+    ),
     "dice_bids": lambda: {"game": game_of("liars_dice:1x2")},
     "DiceSets.__init__": lambda: (DiceSets, {"game": game_of("liars_dice:1x2")}),
     "DiceSets.views": lambda: (dice_sets().views, {"begin": 0, "end": 5}),

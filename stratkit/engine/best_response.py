@@ -10,7 +10,7 @@ from stratkit.arguments import Between, checked
 from stratkit.arrays import Bytes
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, filled, lib, pointer, text
-from stratkit.engine.tree import MAX_BYTES, Most, Tree, Vector
+from stratkit.engine.tree import MAX_BYTES, TOO_LARGE, MemoryExceeded, Most, Tree, Vector
 from stratkit.errors import InputError
 
 STEP = 200_000  # histories that are walked through before Python may be interrupted
@@ -67,16 +67,18 @@ class BestResponse:
         if wrong != null:
             raise InputError(f"game {game.name}: {text(wrong)}")
         self._handle = ffi.gc(opened[0], lib.sk_response_close)
-        self._whole = ffi.new("int32_t *")
+        self._whole, self._most_bytes = ffi.new("int32_t *"), most_bytes
         self._read()
 
     @checked
     def step(self, histories: Annotated[int, Between(1, 2**31 - 1)] = STEP) -> bool:
-        """Walks through about so many histories more. Whether none is left. `InputError`: it needs
-        more memory than it may have, or the game breaks the rules of games."""
+        """Walks through about so many histories more. Whether none is left. `MemoryExceeded`: it
+        needs more memory than it may have. `InputError`: the game breaks the rules of games."""
         wrong = lib.sk_response_walk(self._handle, histories, self._whole)
         self.game.check()
         self._read()
+        if wrong != ffi.NULL and text(wrong) == TOO_LARGE:
+            raise MemoryExceeded(self.game, self._most_bytes)
         if wrong != ffi.NULL:
             raise InputError(f"game {self.game.name}: {text(wrong)}")
         return bool(self._whole[0])

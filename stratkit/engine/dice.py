@@ -9,7 +9,7 @@ import numpy as np
 
 from stratkit.arguments import Between, Count, Player, Threads, checked, fitting, within
 from stratkit.arrays import Bytes, Float64s, Int8s, Int64s
-from stratkit.engine.best_response import BothResponses
+from stratkit.engine.best_response import MOST_PIECES, BothResponses
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, filled, lib, pointer, writable
 from stratkit.engine.tree import three_parts
@@ -128,16 +128,30 @@ class DiceResponses(BothResponses):
         self._open(sets.game.handle, given, threads, best)
 
 
-@checked
-def dice_cfr(
-    sets: DiceSets,
-    player: Player,
-    keep: tuple[float, float, float],
-    regrets: Float64s,
-    average: Float64s,
-) -> None:
+class DiceUpdate:
     """`player`'s half of an iteration of CFR, which changes its part of `regrets` and `average`,
-    float64 [E]. All 0 at first, they are the policy. `keep` as in `Tree.cfr`."""
-    of_choices = "float64", (sets.choices,)
-    both = filled("regrets", regrets, *of_choices), filled("average", average, *of_choices)
-    lib.sk_dice_cfr(sets.game.handle, player, *three_parts(keep), *both)
+    float64 [E]. All 0 at first, they are the policy. `keep` as in `Tree.cfr`. It is made when
+    `step` has returned that nothing is left; until then they are of no use."""
+
+    @checked
+    def __init__(
+        self,
+        sets: DiceSets,
+        player: Player,
+        keep: tuple[float, float, float],
+        regrets: Float64s,
+        average: Float64s,
+    ) -> None:
+        self._must_outlive = sets, regrets, average
+        of_choices = "float64", (sets.choices,)
+        both = filled("regrets", regrets, *of_choices), filled("average", average, *of_choices)
+        opened = lib.sk_dice_cfr_open(sets.game.handle, player, *three_parts(keep), *both)
+        if opened == ffi.NULL:
+            raise MemoryError
+        self._handle = ffi.gc(opened, lib.sk_dice_cfr_close)
+
+    @checked
+    def step(self, pieces: Annotated[int, Between(1, MOST_PIECES)] = 8) -> int:
+        """Walks through so many parts more; returns how many are left. Python may be interrupted
+        between two steps."""
+        return int(lib.sk_dice_cfr_walk(self._handle, pieces))

@@ -23,7 +23,16 @@ Check = Callable[[str, Any, str, tuple[int, ...]], Any]  # `pointer`, or `filled
 MAX_HISTORIES = 100_000_000
 MAX_BYTES = 3 << 30
 Most = Annotated[int, Between(0, 2**63 - 1)]
+TOO_LARGE = "too large to enumerate"  # as the engine says it
 STEP = 50_000  # histories that are enumerated before Python may be interrupted
+
+
+class MemoryExceeded(InputError):
+    """A game is too large for the memory that it may take."""
+
+    def __init__(self, game: Game, most_bytes: int) -> None:
+        most = f"it takes more than {most_bytes / (1 << 30):.3g} GiB"
+        super().__init__(f"{game.name} is too large to enumerate: {most}")
 
 
 class Tree:
@@ -47,8 +56,8 @@ class Tree:
     `most_bytes`, int, is what it might take, and what each walk by it may.
 
     With `sets_only` nothing else is kept: no loops over the whole tree, for games whose histories
-    would not find room. Raises `InputError` when the game has more histories, or needs more bytes,
-    than given.
+    would not find room. Raises `InputError` when the game has more histories than given, and
+    `MemoryExceeded` when it needs more bytes.
     """
 
     @checked
@@ -96,8 +105,10 @@ class Tree:
             self.game.check()
             if wrong == ffi.NULL:
                 continue
-            if text(wrong) == "too large to enumerate":
-                raise InputError(_too_large(self.game, self._size().nodes - 1))
+            if text(wrong) == TOO_LARGE and self._size().nodes > self._most_histories:
+                raise InputError(_too_large(self.game, self._most_histories))
+            if text(wrong) == TOO_LARGE:
+                raise MemoryExceeded(self.game, self.most_bytes)
             raise InputError(f"{self.game.name}: {text(wrong)}")
 
     def _size(self) -> Any:

@@ -12,9 +12,11 @@ import math
 import numpy as np
 
 from stratkit.arrays import Float64s
-from stratkit.engine.dice import DiceSets, dice_cfr
+from stratkit.engine.dice import DiceSets, DiceUpdate
 from stratkit.engine.tree import Tree, Vector
 from stratkit.storage.sets import ROWS
+
+CLEARED, PAGE = 1 << 20, 512  # numbers
 
 EXPONENTS = {
     "cfr": (math.inf, math.inf, 0.0),  # forgets nothing
@@ -59,14 +61,16 @@ class DiceCFR:
     def __init__(self, sets: DiceSets, exponents: tuple[float, float, float]) -> None:
         self.sets, self.exponents = sets, exponents
         self.iteration = 0
-        self._regrets, self._average = np.zeros(sets.choices), np.zeros(sets.choices)
+        self._regrets, self._average = _zeros(sets.choices), _zeros(sets.choices)
 
     def step(self) -> None:
         """One iteration."""
         self.iteration += 1
         rates = _kept(self.iteration, self.exponents)
         for player in (0, 1):
-            dice_cfr(self.sets, player, rates, self._regrets, self._average)
+            half = DiceUpdate(self.sets, player, rates, self._regrets, self._average)
+            while half.step():
+                pass
 
     def solution(self) -> Float64s:
         """The average policy, float64 [E]."""
@@ -78,6 +82,15 @@ class DiceCFR:
             total = np.repeat(total, np.diff(begins))
             np.divide(self._average[part], total, out=policy[part], where=total > 0)
         return policy
+
+
+def _zeros(n: int) -> Float64s:
+    """float64 [n]. The system clears memory when it is first written to. That takes seconds of
+    gigabytes, between whose parts Python may be interrupted."""
+    zeros = np.zeros(n)
+    for begin in range(0, n, CLEARED):
+        zeros[begin : begin + CLEARED : PAGE] = 0.0
+    return zeros
 
 
 def _kept(t: int, exponents: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stratkit.engine import Game, Tree
-from stratkit.errors import Say, UsageError
+from stratkit.engine.tree import MemoryExceeded
+from stratkit.errors import InputError, Say, UsageError
 from stratkit.pictures import form_of
 from stratkit.solve.judge import AnyPolicy, Judge, Keeping, Searches
 from stratkit.solve.large import open_large
@@ -35,6 +36,20 @@ def run_exploit(
     `read_player` reads a PLAYER. Raises `UsageError` for what is no policy of the game,
     `InputError` for a game that is too large and for files that cannot be read.
     """
+    try:
+        return _run(options, read_player, progress, warn, note, say)
+    except MemoryExceeded as error:
+        raise InputError(f"{error} (--memory)") from None
+
+
+def _run(
+    options: ExploitOptions,
+    read_player: ReadPlayer,
+    progress: OpenProgress,
+    warn: Say,
+    note: Say,
+    say: Say,
+) -> ExploitabilityReport:
     policies = [_parse(text, read_player) for text in options.policies]
     if options.table is not None and not _is_network(policies[0]):
         raise UsageError("--table keeps the policy of a network", text=options.policies[0])

@@ -108,7 +108,7 @@ def test_walks_have_the_room_of_their_tree_one_after_another() -> None:
     assert alive == {1}
     tree.most_bytes = 30_000
     for judge in (walk, evaluate):
-        with pytest.raises(InputError, match="game leduc: too large to enumerate"):
+        with pytest.raises(InputError, match="leduc is too large to enumerate: it takes more than"):
             judge(tree, tree.uniform())
 
 
@@ -153,5 +153,5 @@ def test_what_does_not_belong_together_is_refused() -> None:
         BestResponse(Game("leduc"), 0, tree, tree.uniform())
     with pytest.raises(ValueError, match="player must be below 2"):
         BestResponse(tree.game, 2)
-    with pytest.raises(InputError, match="game mini: too large to enumerate"):
+    with pytest.raises(InputError, match="mini is too large to enumerate: it takes more than"):
         BestResponse(Game("mini"), 0, most_bytes=100_000).step()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import signal
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from stratkit.cli.messages import warn
 from stratkit.cli.progress import ProgressLine
 from stratkit.engine import Game
 from stratkit.engine.dice import DiceSets
-from stratkit.engine.tree import histories_up_to
+from stratkit.engine.tree import MemoryExceeded, histories_up_to
 from stratkit.errors import InputError
 from stratkit.players.registry import parse_player
 from stratkit.players.searching import pbs
@@ -137,16 +138,38 @@ def test_two_dice_of_five_faces_are_large(monkeypatch: pytest.MonkeyPatch) -> No
         open_large(large.game, 1, 1 << 20, said.append)
 
 
-@pytest.mark.parametrize("name", ["cfr+", "dcfr"])
-def test_dice_are_solved_without_a_tree_as_with_one(name: str) -> None:
-    tree = tree_of("liars_dice:1x3")
+@pytest.mark.parametrize(
+    ("game", "name", "iterations", "bound"),
+    [("1x3", "cfr+", 40, 0.05), ("1x3", "dcfr", 40, 0.05), ("1x7", "dcfr", 4, 0.9)],
+)
+def test_dice_are_solved_without_a_tree_as_with_one(
+    game: str, name: str, iterations: int, bound: float
+) -> None:
+    """1x7 has 14 bids: its walk has parts."""
+    tree = tree_of(f"liars_dice:{game}")
     sets = DiceSets(tree.game)
     ours, other = DiceCFR(sets, EXPONENTS[name]), CFR(tree, EXPONENTS[name])
-    for _ in range(40):
+    for _ in range(iterations):
         ours.step()
         other.step()
     assert np.abs(on_tree(sets, tree, ours.solution()) - other.solution()).max() < 1e-9
-    assert evaluate(tree, other.solution()).nash_conv < 0.05
+    assert evaluate(tree, other.solution()).nash_conv < bound
+
+
+def test_an_iteration_without_a_tree_is_interrupted_soon() -> None:
+    """Of a fifth of a CPU second, by a signal that comes after .01. Regrets at the root change when
+    all others of a player have, and averages of the highest bids at first."""
+    solver = DiceCFR(DiceSets(Game("liars_dice:1x9")), EXPONENTS["cfr"])
+    before = signal.signal(signal.SIGPROF, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_PROF, 0.01)
+            solver.step()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    assert solver._average[-100_000:].any()
+    assert not solver._regrets[: solver.sets.bids].any()
 
 
 def test_a_solver_of_dice_tells_what_it_takes() -> None:
@@ -172,8 +195,9 @@ def test_histories_are_counted() -> None:
 
 def test_memory_has_a_limit() -> None:
     done = run("exploit", "leduc", "uniform", "--memory", "1e-5")
-    assert done.status == 1 and "leduc is too large to enumerate" in done.error_line
-    with pytest.raises(InputError, match="too large to enumerate"):
+    said = "leduc is too large to enumerate: it takes more than 1e-05 GiB (--memory)"
+    assert (done.status, done.error_line) == (1, f"exploit: {said}")
+    with pytest.raises(MemoryExceeded, match="leduc is too large .* more than 9.31e-06 GiB$"):
         LargeWalk(Game("leduc"), 1, 10_000, 2000).evaluate(None, ProgressLine)
 
 

@@ -14,6 +14,7 @@ from solve.slow_tree import best_value, grow, keys, nodes, reaches, spelt_out, v
 from stratkit.engine import Game, Tree
 from stratkit.engine import tree as tree_module
 from stratkit.engine.library import lib
+from stratkit.engine.tree import MemoryExceeded
 from stratkit.errors import InputError
 from stratkit.solve.exploitability import best_response, evaluate
 
@@ -104,7 +105,7 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(Tree(small, most_histories=58)) == 12
     with pytest.raises(InputError, match="^kuhn is too large to enumerate: .* 57 histories$"):
         Tree(small, most_histories=57)
-    with pytest.raises(InputError, match="^kuhn is too large to enumerate"):
+    with pytest.raises(MemoryExceeded, match="^kuhn is .* it takes more than 9.31e-06 GiB$"):
         Tree(small, most_bytes=10_000)
     told_at_once = SimpleNamespace(sk_tree_exceeds=lib.sk_tree_exceeds)  # nothing can grow
     monkeypatch.setattr(tree_module, "lib", told_at_once)
