@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from stratkit.declared import option_name
 from stratkit.engine import Game
+from stratkit.engine.dice import dice_bids
 from stratkit.engine.phantom import view_numbers
 from stratkit.engine.tree import certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say, UsageError, counted, printable
@@ -119,13 +120,14 @@ def _plays(metadata: Mapping[str, Any]) -> bool:
 def _exact(
     frozen: str, game: Game, options: ExploitOptions, progress: OpenProgress
 ) -> float | None:
-    """The exploitability of the player, if the game is small and the player a policy."""
+    """The exploitability of the player, if it is a policy and the game is small, or has a walk of
+    its own."""
     spec = parse_player(frozen)
     if spec.kind not in (NETWORK, RANDOM):
         return None
     searches = spec.options.searching if spec.kind is NETWORK else spec.options
     small = not certainly_exceeds(game, SMALL) and histories_up_to(game, SMALL) <= SMALL
-    if searches or not (small or view_numbers(game)):
+    if searches or not (small or view_numbers(game) or dice_bids(game)):
         return None
     alone = replace(options, policies=(frozen,), plot=None)
     with suppress(InputError, UsageError):  # what is no policy of single actions

@@ -21,10 +21,12 @@ import pytest
 from running import PATIENCE, ROOT, Done, command_line, forked_line, here, run
 from solve.test_exploit import save_run
 from stratkit.cli.options import read_player
+from stratkit.cli.progress import ProgressLine
 from stratkit.engine import Game
 from stratkit.solve.curve import FORMAT, VERSION, LearnedReport, Mark, Measurement
 from stratkit.solve.exploiters import ABOUT, ExploiterSetup, open_exploiters
-from stratkit.solve.options import LearnOptions
+from stratkit.solve.learned import _exact
+from stratkit.solve.options import ExploitOptions, LearnOptions
 from stratkit.storage.checkpoints import (
     checkpoint_path,
     list_checkpoints,
@@ -48,6 +50,18 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, dic
 
 
 Learned = tuple[pathlib.Path, dict[str, Any]]
+
+
+@pytest.mark.parametrize(
+    ("game", "exact"), [("kuhn", EXACT), ("liars_dice:2x5", 0.890598), ("dark_hex:4", None)]
+)
+def test_games_that_are_judged_exactly_have_the_exact_number(
+    game: str, exact: float | None
+) -> None:
+    options = ExploitOptions(game=game, policies=("uniform",), open=None)
+    found = _exact("random", Game(game), options, ProgressLine)
+    assert found == (exact and pytest.approx(exact, abs=1e-6))
+
 
 # --- what is learned ------------------------------------------------------------------------------
 
