@@ -132,16 +132,20 @@ def test_games_at_random_are_the_same(name: str, pyspiel: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "states"),
+    ("name", "fourth", "states"),
     [
-        ("phantom_ttt", 1 + 1 + 9 + 18),  # what a player tried, and whether the enemy was there
-        ("phantom_ttt:classical", 1 + 1 + 9 + 9 + 9 + 72),  # the own second try may fail, too
+        # What a player tried, and whether the enemy was there.
+        ("phantom_ttt", 648 * 8, 1 + 1 + 9 + 18 + 144),
+        # Who fails tries again: then fewer cells are left to it.
+        ("phantom_ttt:classical", 576 * 8 + 72 * 7, 1 + 1 + 9 + 9 + 9 + 72 + 3 * 72),
     ],
 )
-def test_the_first_tries_of_phantom_ttt_are_the_same(name: str, states: int, pyspiel: Any) -> None:
+def test_the_first_four_tries_of_phantom_ttt_are_the_same(
+    name: str, fourth: int, states: int, pyspiel: Any
+) -> None:
     both, state = Both(), pyspiel.load_game(LARGE[name]).new_initial_state()
-    both.walk(Batch(Game(name), 1), state, [(), ()], [1.0, 1.0], 3)
-    assert both.histories == 1 + 9 + 9 * 9 + 9 * 9 * 8
+    both.walk(Batch(Game(name), 1), state, [(), ()], [1.0, 1.0], 4)
+    assert both.histories == 1 + 9 + 9 * 9 + 9 * 9 * 8 + fourth
     assert len(both.theirs) == states
 
 
