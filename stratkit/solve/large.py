@@ -223,7 +223,7 @@ class LargeDice(LargeGame[Float64s]):
         return DicePlaces(self._sets)
 
     def say_cost_of_network(self) -> None:
-        cost = "that takes longest (--table)"
+        cost = "seconds of a small one, minutes of a large one (--table)"
         asked = f"a network is asked for {len(self._sets):,} information sets"
         self._say(f"{self.game.name}: {asked}; {cost}")
 

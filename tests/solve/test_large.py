@@ -133,7 +133,7 @@ def test_two_dice_of_five_faces_are_large(monkeypatch: pytest.MonkeyPatch) -> No
     assert isinstance(large, LargeDice) and large.size == (471_858_991, 15_728_640)
     assert not said  # searches and best responses ask no network
     large.say_cost_of_network()
-    assert "15,728,640 information sets" in said[0]
+    assert "15,728,640 information sets; seconds of a small one, minutes of a large" in said[0]
     with pytest.raises(InputError, match=r"a policy takes 0\.5 GiB \(--memory\)"):
         open_large(large.game, 1, 1 << 20, said.append)
 
