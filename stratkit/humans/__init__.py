@@ -10,6 +10,7 @@ phase.py              what such a person sees
 session.py            a person's place at a front end: what is shown and asked, and what is kept
 observed_game.py      what a side has seen of its game, in words
 front_end.py          who of a match is a person, and at which front end
+seating.py            seats them, and keeps what they say beside the record
 ending.py             what is shown and told of a game that is over
 terminal.py           the terminal
 hand_over.py          two people at one terminal, and the screen between their turns

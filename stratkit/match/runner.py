@@ -10,14 +10,8 @@ from stratkit.engine import Game
 from stratkit.errors import UsageError, counted, error_context
 from stratkit.games.table import kit_of
 from stratkit.humans import move_log
-from stratkit.humans.front_end import (
-    Places,
-    Seats,
-    find_people,
-    find_start,
-    open_places,
-    seated,
-)
+from stratkit.humans.front_end import Places, find_people, find_start, open_places
+from stratkit.humans.seating import Meeting, Seats, seated
 from stratkit.humans.session import Undone
 from stratkit.match import MAX_GAMES
 from stratkit.match.contestants import open_contestants
@@ -132,17 +126,9 @@ class _Match:
             contestants = log.begin(self.contestants)
             if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
-            with seated(
-                self.people,
-                places,
-                contestants,
-                header,
-                options.person,
-                record,
-                options.resume,
-                self.console.say,
-                self.schedule,
-            ) as seats:
+            meeting = Meeting(self.people, places, contestants, header)
+            how = options.person, record, options.resume, self.console.say, self.schedule
+            with seated(meeting, *how) as seats:
                 try:
                     while not finished:
                         finished = self._play(seats, writer)
