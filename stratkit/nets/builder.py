@@ -113,7 +113,7 @@ def _build(net: str, game: Game) -> Network:
         return PlainNet(board, *channels_and_blocks(net))
     kind = "boards" if len(shape) == 1 else "vectors"
     hint = " (Hex has the nets rise and mlp)" if sees_stones(game) else ""
-    what = f"this network is for {kind}, and the game's observation is none{hint}"
+    what = f"this network is for {kind}, and the observation of {game.name} is none{hint}"
     raise InputError(what, text=net)
 
 

@@ -85,7 +85,10 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
 
 def parse_keys(keys: str, spec: str = "policy") -> PlayerSpec:
     """What the keys of a PLAYER ask of `spec`. `UsageError`: they are no such keys, or a player."""
-    player = parse_player(f"{keys},{spec}")
+    try:
+        player = parse_player(f"{keys},{spec}")
+    except UsageError as error:  # whoever gave keys, gave no PLAYER
+        raise UsageError(error.what, where="keys of a PLAYER", text=keys) from None
     if player.spec != spec or player.setup is not None:
         raise UsageError("self-play takes keys of a PLAYER, key=value,...", text=keys)
     return player

@@ -107,12 +107,12 @@ def test_worlds_by_other_weights(tmp_path: pathlib.Path) -> None:
     made = tmp_path / "its.safetensors"
     make(tmp_path, "plain/checkpoints/step-00000002.safetensors")
     made.write_bytes((tmp_path / "plain/checkpoints/step-00000002.safetensors").read_bytes())
-    more = "WEIGHTS=its.safetensors", "TREE=3", "PICK=best", "WORLDS=2"
+    more = "WEIGHTS=its.safetensors", "TREE=3", "PICK=best", "WORLDS=2", "SPLIT=on"
     make(tmp_path, "worlds.txt", *more)
     assert not (tmp_path / "tsl").exists()
     assert set(entrants(tmp_path / "worlds-2-2.jsonl").values()) == {"its.safetensors"}
     said = (tmp_path / "worlds-2-2.jsonl").read_text()
-    assert "nodes=3" in said and "pick=drawn" not in said
+    assert "nodes=3" in said and "pick=drawn" not in said and said.count("split=on") == 3
 
 
 def test_barrage_open_and_blocked(tmp_path: pathlib.Path) -> None:
@@ -130,6 +130,19 @@ def test_barrage_open_and_blocked(tmp_path: pathlib.Path) -> None:
     }
 
 
+def test_a_model_searches_on_open_and_blocked_boards(tmp_path: pathlib.Path) -> None:
+    """Which it did not learn on: one model, of the board as it is."""
+    boards = "GAME=nano", "NET=plain:4x1", "BOARD=nano", "BLOCKED=nano:B2", "SHOWN=spy"
+    make(tmp_path, "open.txt", "blocked.txt", "PLAYER=search", "OTHER=random", "TREE=3", *boards)
+    last = "tsl/checkpoints/step-00000002.safetensors"
+    for name, game in ("shut", "nano"), ("open", "nano"), ("blocked", "nano:B2"):
+        record = tmp_path / f"{name}-2.jsonl"
+        first = json.loads(record.read_text().splitlines()[0])
+        assert first["game"] == game and bool(first["rules"].get("open")) == (name == "open")
+        assert entrants(record) == {"search": last, "random": "random"}
+        assert "worlds=4,nodes=3,sees=world,pick=drawn" in first["players"][0]["spec"]
+
+
 def test_what_it_does_by_itself(tmp_path: pathlib.Path) -> None:
     """All experiments of a thousand games each; values where a search to the end is possible."""
     whole = would_do(tmp_path)
@@ -141,7 +154,7 @@ def test_what_it_does_by_itself(tmp_path: pathlib.Path) -> None:
     weights = "mini/alphaze-1/60.safetensors"
     hour = would_do(tmp_path, "worlds.txt", "GAME=mini", f"WEIGHTS={weights}", "TREE=24")
     learns, plays = (hour.index(word) for word in ("learning.py mini --game mini", "match"))
-    assert learns < plays and hour.count(f"nodes=24,{weights}") == 3
+    assert learns < plays and hour.count(f"nodes=24,split=off,{weights}") == 3
     assert "--minutes 10,20,30,45,60 --seeds 1 --pool heuristic" in hour
 
 

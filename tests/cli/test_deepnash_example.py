@@ -62,7 +62,7 @@ def test_a_game_that_the_papers_network_does_not_fit(tmp_path: pathlib.Path) -> 
     """In one line. A network of the command line counts more than the file's."""
     refused = run("train", tmp_path, "--game", "kuhn", "--out", tmp_path / "x", "--config", PAPER)
     assert refused.status == 1 and refused.err.count("\n") == 1, refused.err
-    assert "this network is for boards" in refused.err
+    assert "this network is for boards, and the observation of kuhn is none" in refused.err
 
 
 def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:

@@ -198,9 +198,9 @@ NO_KEYS = "post: self-play takes keys of a PLAYER, key=value,...: "
     [
         ("memory=on", "post: kuhn has no such post-processing: memory=on: 'memory=on'"),
         ("net=target", "post: self-play plays the online network, and no other: 'net=target'"),
-        ("threshold=x", "post: threshold=x: a number from 0 to 1 is needed: 'threshold=x,policy'"),
-        ("colour=red", "post: unknown option 'colour': 'colour=red,policy'"),
-        ("time=9", "post: time= needs search=mmd|pimc|pc-pimc: 'time=9,policy'"),
+        ("threshold=x", "post: threshold=x: a number from 0 to 1 is needed: 'threshold=x'"),
+        ("colour=red", "post: unknown option 'colour': 'colour=red'"),
+        ("time=9", "post: time= needs search=mmd|pimc|pc-pimc: 'time=9'"),
         *((text, f"{NO_KEYS}{text!r}") for text in ("py:evil:P", "ucc:./evil", "random", "human",
           "rubbish", "", "none,none", "barrage", "threshold=.1,random", "policy", "a\nb")),
         ({"threshold": 0.1}, NO_KEYS + repr(str({"threshold": 0.1}))),
