@@ -83,7 +83,7 @@ class Board {
     }
 
     // Draws `contents`, for each square a piece, "lake" or null, with the side `below` nearer to
-    // the viewer and an arrow for the `last` move (two squares, or null).
+    // the viewer and, for the `last` move (two squares, or null), both marked and an arrow.
     draw(contents, below = "red", last = null) {
         if (below !== this.below) {
             this.below = below;
@@ -100,7 +100,9 @@ class Board {
             }
         });
         this.arrow.replaceChildren();
-        if (last) this.point(...last);
+        if (!last) return;
+        for (const square of last) this.squares[square].classList.add("moved");
+        this.point(...last);
     }
 
     // Puts squares and labels where they belong for the side that is below.

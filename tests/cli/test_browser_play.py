@@ -129,6 +129,8 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
         turns = iter(range(100))
         play(browser, lambda *way: (drag if next(turns) % 2 else click)(*way))
         first = look_at_the_end(browser)
+        until(browser, "scene()?.game === 2")  # in which sides are swapped
+        assert browser.evaluate("at('title').textContent").startswith("you (red)")
         browser.press("Enter", 13)  # "go on" has the focus
         until(browser, "asked() && scene().kind === 'offer'")
         assert browser.evaluate("scene().game") == 2 and fits(browser)
@@ -318,6 +320,11 @@ def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib
         browser.evaluate("at('advice').querySelector('button').click()")
         until(browser, "asked() && scene().ply === 2")
         assert browser.evaluate("document.getAnimations().length") <= 2 and no_scrolling(browser)
+        moved = "board.squares.flatMap((one, at) => one.classList.contains('moved') ? at : [])"
+        assert browser.evaluate(moved) == sorted(browser.evaluate("scene().last"))
+        apart = """(({bottom}, {top}) => bottom <= top)(
+            at("tray-enemy").getBoundingClientRect(), at("counts").getBoundingClientRect())"""
+        assert browser.evaluate(apart)
         square = browser.evaluate("scene().board.findIndex((_, at) => hides(at))")
         for fell, flying in (("true", 0), ("false", 1)):  # who holds its square does not come
             browser.evaluate(f"slide(0, {square}, true, {fell})")
