@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "combat.h"
+#include "feature_sizes.h"
 #include "observation.h"
 #include "planes.h"
 
@@ -23,11 +24,10 @@ enum {
     FEATURE_WINS, /* by neighbour: N S E W */
     FEATURE_LOSES = FEATURE_WINS + DIRECTIONS,
     FEATURE_DANGER = FEATURE_LOSES + DIRECTIONS,
-    FEATURES,
-    COUNTS = 4 * TYPES + 3,
-    OUTCOMES = 3
+    FEATURE_END
 };
-_Static_assert(FEATURES == 48 && COUNTS == 51, "networks have as many weights");
+_Static_assert((int)FEATURE_END == FEATURES && COUNTS == 4 * TYPES + 3,
+               "networks have as many weights");
 
 /* An own piece and an enemy's: the probabilities that the own one's attack wins and loses, and that
  * the enemy's attack wins. */

@@ -6,14 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fromto.h"
 #include "hash.h"
 #include "observation.h"
 #include "residual.h"
-
-enum { FEATURES = 48, COUNTS = 51, OUTCOMES = 3, MET = OUTCOMES + 2, HIDDEN = 16, PARTS = 3 };
-enum { DEPLOY, SELECT, TARGET }; /* what is decided */
-
-static const float CERTAIN = 0.999f; /* probabilities above are of what is known */
 
 struct sk_fromto {
     int32_t width, height, squares, channels, blocks, lanes, mirrors, bytes;

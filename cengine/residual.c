@@ -15,11 +15,7 @@
 
 #include "residual.h"
 #include "stratkit.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define VECTORS 1
-#include <immintrin.h>
-#endif
+#include "vectors.h"
 
 enum { FREQUENCIES = 16 };
 
@@ -35,54 +31,16 @@ typedef void gradients(const residual_plan *p, const float *x, const float *y, c
 typedef void masks(const residual_plan *p, const float *mask, float *y);
 
 #ifdef VECTORS
-#define WHOLE   __attribute__((target("avx512f,fma"))) static
-#define KERNEL  __attribute__((target("avx512f,fma"), always_inline)) static inline
-#define NAME(x) x##_16
-#define LANES   16
-#define ROWS    13
-#define vector  __m512
-#define LOAD    _mm512_loadu_ps
-#define STORE   _mm512_storeu_ps
-#define SET     _mm512_set1_ps
-#define ADD     _mm512_add_ps
-#define SUB     _mm512_sub_ps
-#define MAX     _mm512_max_ps
-#define FMA     _mm512_fmadd_ps
-#define WHERE(mask, x) \
-    _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(mask, _mm512_setzero_ps(), _CMP_GT_OQ), x)
+#define LANES 16
 #include "residual_lanes.h"
 
-#define WHOLE          __attribute__((target("avx2,fma"))) static
-#define KERNEL         __attribute__((target("avx2,fma"), always_inline)) static inline
-#define NAME(x)        x##_8
-#define LANES          8
-#define ROWS           5
-#define vector         __m256
-#define LOAD           _mm256_loadu_ps
-#define STORE          _mm256_storeu_ps
-#define SET            _mm256_set1_ps
-#define ADD            _mm256_add_ps
-#define SUB            _mm256_sub_ps
-#define MAX            _mm256_max_ps
-#define FMA            _mm256_fmadd_ps
-#define WHERE(mask, x) _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ))
+#undef LANES
+#define LANES 8
 #include "residual_lanes.h"
 #endif
 
-#define WHOLE          static
-#define KERNEL         static inline
-#define NAME(x)        x##_1
-#define LANES          1
-#define ROWS           5
-#define vector         float
-#define LOAD(at)       (*(at))
-#define STORE(at, x)   (*(at) = (x))
-#define SET(x)         (x)
-#define ADD(x, y)      ((x) + (y))
-#define SUB(x, y)      ((x) - (y))
-#define MAX(x, y)      ((x) > (y) ? (x) : (y))
-#define FMA(x, y, z)   ((x) * (y) + (z))
-#define WHERE(mask, x) ((mask) > 0.0f ? (x) : 0.0f)
+#undef LANES
+#define LANES 1
 #include "residual_lanes.h"
 
 int32_t sk_residual_lanes(void)

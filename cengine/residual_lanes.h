@@ -1,6 +1,8 @@
-/* One width of vectors for `residual.c`, which includes this once for each: LANES floats of a
- * `vector`, ROWS tiles at a time, and a suffix for names. `WHOLE` and
- * `KERNEL` begin a function of it. */
+/* One width of vectors for `residual.c`, which includes this once for each. */
+#include "lanes.h"
+
+#undef ROWS
+#define ROWS (LANES == 16 ? 13 : 5) /* tiles at a time */
 
 KERNEL vector NAME(relu)(vector x) { return MAX(x, SET(0.0f)); }
 
@@ -205,18 +207,3 @@ WHOLE void NAME(gradient)(const residual_plan *p, const float *x, const float *y
     NAME(products)(p, p->v, turned, p->m);
     NAME(back)(p, p->m, NULL, skip, mask, 1, to);
 }
-
-#undef WHOLE
-#undef KERNEL
-#undef NAME
-#undef LANES
-#undef ROWS
-#undef vector
-#undef LOAD
-#undef STORE
-#undef SET
-#undef ADD
-#undef SUB
-#undef MAX
-#undef FMA
-#undef WHERE

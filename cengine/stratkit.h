@@ -78,6 +78,43 @@ int32_t sk_residual_gradient(int32_t height, int32_t width, int32_t channels, in
                              float *kept, int64_t n, const float *turned, int32_t blocks,
                              float *boards, float *weights, float *biases);
 
+/* The first layer of a network `fromto`: of features [n][squares][48] and counts [n][51], as of
+ * sk_features, to boards [n][squares][channels], at most 100 squares, with lanes as of sk_residual.
+ * weights [48 + 51 + squares][channels]: of features, of counts, and what is added on each square.
+ */
+void sk_entry(int32_t squares, int32_t channels, int32_t lanes, const float *features,
+              const float *counts, int64_t n, const float *weights, float *boards);
+/* From such boards and their gradients to those of the weights, which are added. Returns 0 if there
+ * is no memory. */
+int32_t sk_entry_gradient(int32_t squares, int32_t channels, int32_t lanes, const float *features,
+                          const float *counts, int64_t n, const float *boards,
+                          const float *gradients, double *weights);
+
+/* What the heads of a network `fromto` look at: n views of m boards [squares][channels], at most
+ * 100 squares and 1,024 channels, with lanes as of sk_residual, with counts [51] as of sk_features,
+ * and what sk_heads has `read` of them [3][channels]. Of each view: its board, what is decided (0 a
+ * setup, 1 a piece, 2 its destination), the chosen piece's square, the type to be placed, outcomes
+ * [squares][3] as of sk_outcomes, and its legal squares [squares]. */
+typedef struct {
+    int32_t squares, channels, lanes;
+    int64_t m, n;
+    const float *boards, *counts, *read;
+    const int64_t *position, *part, *square, *to_place;
+    const float *outcomes;
+    const uint8_t *legal;
+} sk_views;
+
+/* How many weights they have: layer by layer in the order of heads.c's struct. */
+int64_t sk_heads_floats(int32_t squares, int32_t channels);
+/* Logits [n][squares], -INFINITY where illegal, and values [n]. Fills `read` [m][3][channels],
+ * which is the views'. */
+void sk_heads(const sk_views *views, const float *weights, float *read, float *logits,
+              float *values);
+/* From gradients of logits and values to those of boards [m][squares][channels], and of weights,
+ * which are added. Returns 0 if there is no memory. */
+int32_t sk_heads_gradient(const sk_views *views, const float *weights, const float *of_logits,
+                          const float *of_values, float *of_boards, double *of_weights);
+
 /* A network `fromto` for boards of so many squares, at most 100, with lanes as of sk_residual. If
  * it `mirrors`, it sees an own flag always on the right. Its weights [sk_fromto_floats] are copied:
  * layer by layer in the order of fromto.c's struct, each [inputs][outputs]. NULL: no memory. */

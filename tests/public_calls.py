@@ -21,7 +21,9 @@ from stratkit.engine.best_response import BestResponse
 from stratkit.engine.dice import DiceResponses, DiceSets, DiceUpdate
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.fromto import WholeFromTo, fromto_floats
+from stratkit.engine.heads import Views
 from stratkit.engine.history import Walk
+from stratkit.engine.library import lib
 from stratkit.engine.mcts import SearchTrees
 from stratkit.engine.mlp import MLPLayers
 from stratkit.engine.phantom import PhantomResponses, PhantomViews
@@ -169,6 +171,17 @@ def whole_arguments() -> dict[str, Any]:
     return {"shape": shape, "channels": 8, "blocks": 1, "weights": weights, "mirrors": False}
 
 
+def head_views() -> Views:
+    """Three views of two boards of 20 squares and 8 channels."""
+    numbers = (zeros("int64", 3) for _ in range(4))
+    boards, counts = zeros("float32", 2, 20, 8), zeros("float32", 2, 51)
+    return Views(boards, counts, *numbers, zeros("float32", 3, 20, 3), zeros("uint8", 3, 20))
+
+
+def head_weights() -> np.ndarray:
+    return zeros("float32", lib.sk_heads_floats(20, 8))
+
+
 def layer() -> tuple[np.ndarray, np.ndarray]:
     return zeros("float32", 3, 8), zeros("float32", 3)
 
@@ -259,6 +272,29 @@ CALLS: dict[str, Callable[[], Any]] = {
         "kept": zeros("float32", 3, 2, 4, 4, 8),
         "filters": zeros("float32", 2, 8, 8, 3, 3),
         "gradients": zeros("float32", 2, 4, 4, 8),
+        "lanes": 1,
+    },
+    "fitting_lanes": lambda: {"channels": 8, "lanes": 1},
+    "entry": lambda: {
+        "features": zeros("float32", 2, 4, 5, 48),
+        "counts": zeros("float32", 2, 51),
+        "weights": zeros("float32", 48 + 51 + 20, 8),
+        "lanes": 1,
+    },
+    "entry_gradient": lambda: {
+        "features": zeros("float32", 2, 4, 5, 48),
+        "counts": zeros("float32", 2, 51),
+        "boards": zeros("float32", 2, 4, 5, 8),
+        "gradients": zeros("float32", 2, 4, 5, 8),
+        "lanes": 1,
+    },
+    "heads": lambda: {"views": head_views(), "weights": head_weights(), "lanes": 1},
+    "heads_gradient": lambda: {
+        "views": head_views(),
+        "weights": head_weights(),
+        "read": zeros("float32", 2, 3, 8),
+        "of_logits": zeros("float32", 3, 20),
+        "of_values": zeros("float32", 3),
         "lanes": 1,
     },
     "fromto_floats": lambda: {"shape": game_of().shape, "channels": 8, "blocks": 1},

@@ -33,6 +33,14 @@ def residual_lanes(channels: Channels) -> int:
     return next(lanes for lanes in LANES if lanes <= most and channels % lanes == 0)
 
 
+def fitting_lanes(channels: int, lanes: int | None) -> int:
+    """The lanes asked for, or as many as there are. `ValueError`: these channels have none such."""
+    most = residual_lanes(channels)
+    if lanes is None or (lanes in LANES and lanes <= most):
+        return lanes or most
+    raise ValueError(f"no {channels} channels by {lanes} lanes")
+
+
 def residual_weights(filters: Float32s) -> Float32s:
     """What `residual` reads of the filters of k convolutions, float32 [k, c, c, 3, 3]: float32
     [k, 16, c, c]."""

@@ -19,6 +19,8 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import one_hot, relu
 
 from stratkit.engine import distinct_views
+from stratkit.engine.entry import entry, entry_gradient
+from stratkit.engine.heads import Views, heads, heads_gradient
 from stratkit.engine.observation import (
     COUNTS,
     FEATURES,
@@ -32,9 +34,19 @@ from stratkit.engine.observation import (
 )
 from stratkit.engine.stratego import TYPES
 from stratkit.nets.features import features, outcomes
-from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, HIDDEN, MET, SELECT, TARGET
+from stratkit.nets.fromto_weights import (
+    CERTAIN,
+    DEPLOY,
+    HEADS,
+    HIDDEN,
+    MET,
+    SELECT,
+    TARGET,
+    head_gradients,
+    head_weights,
+)
 from stratkit.nets.network import MoveNetwork, last_layer, on_cpu, value_layer
-from stratkit.nets.plain import ResidualBlock, through, through_without_graph
+from stratkit.nets.plain import ResidualBlock, engine_is_faster, through, through_without_graph
 from stratkit.nets.threads import ROWS, shares, side_by_side
 from stratkit.nets.whole_moves import Moves
 
@@ -79,6 +91,7 @@ class FromToEmbedding(NamedTuple):
         return FromToEmbedding(self.squares[rows], self.counts[rows])
 
 
+FURTHER = len(Views._fields) - 2  # of `Views` beside boards and counts
 _NOTHING = FromToEmbedding(torch.empty(0), torch.empty(0))
 
 
@@ -141,25 +154,36 @@ class FromTo(MoveNetwork):
         )
 
     def embed(self, inputs: FromToInputs) -> FromToEmbedding:
-        """A row for each position."""
-        return self._embed(inputs.packed, inputs.pub)
+        """A row for each position. If a gradient is wanted, by the engine where it is faster."""
+        return self._embed(inputs.packed, inputs.pub, torch.is_grad_enabled())
 
     def embed_without_graph(self, inputs: FromToInputs) -> FromToEmbedding:
-        """The blocks by the engine, where it is faster."""
-        return self._embed(inputs.packed, inputs.pub, through_without_graph)
+        """By the engine, where it is faster."""
+        return self._embed(inputs.packed, inputs.pub, True, through_without_graph)
 
     def _embed(
         self,
         packed: Tensor,
         pub: Tensor | None,
+        by_engine: bool = False,
         go_through: Callable[[nn.ModuleList, Tensor], Tensor] = through,
     ) -> FromToEmbedding:
         board, counts = features(packed, self.shape, pub)
-        # As the board's features lie in memory: channels last.
-        everywhere = self.place.permute(1, 2, 0) + self.counts(counts)[:, None, None]
-        x = relu_(self.entry(board) + everywhere.permute(0, 3, 1, 2))
+        if by_engine and pub is None and engine_is_faster(self.place[None]):
+            x = self._enter_by_engine(board, counts)
+        else:
+            # As the board's features lie in memory: channels last.
+            everywhere = self.place.permute(1, 2, 0) + self.counts(counts)[:, None, None]
+            x = relu_(self.entry(board) + everywhere.permute(0, 3, 1, 2))
         x = go_through(self.blocks, x)
         return FromToEmbedding(x.permute(0, 2, 3, 1).flatten(1, 2), counts)
+
+    def _enter_by_engine(self, board: Tensor, counts: Tensor) -> Tensor:
+        """[m, C, H, W]: what is behind the first layer, up to rounding."""
+        added = self.place.flatten(1) + (self.entry.bias + self.counts.bias)[:, None]
+        weights = torch.cat([self.entry.weight.flatten(1), self.counts.weight, added], 1)
+        x: Tensor = _Enter.apply(board, counts, weights.T)  # type: ignore[no-untyped-call]
+        return x
 
     def _embed_side_by_side(self, packed: Tensor) -> FromToEmbedding:
         """Without a graph. Threads do not inherit layers of another precision."""
@@ -206,18 +230,15 @@ class FromTo(MoveNetwork):
     def logits_and_value(
         self, embedding: FromToEmbedding, inputs: FromToInputs, legal: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """On a CPU what both read has one gradient: each would else write one of the board."""
-        if not on_cpu(legal):
+        """By the engine where it is faster: its sums differ by rounding."""
+        if not engine_is_faster(self.place[None]):
             return super().logits_and_value(embedding, inputs, legal)
-        squares, position = embedding.squares, inputs.position
-        view, square = legal.nonzero(as_tuple=True)
-        mean, most, targets, chosen = _Read.apply(  # type: ignore[no-untyped-call]
-            self._board(squares),
-            _row(squares, position.index_select(0, view), square),
-            _row(squares, position, inputs.square),
+        parameters = (self.get_parameter(name) for name in HEADS)
+        seen = inputs.position, inputs.part, inputs.square, inputs.to_place, inputs.outcomes
+        said: tuple[Tensor, Tensor] = _Heads.apply(  # type: ignore[no-untyped-call]
+            embedding.squares, embedding.counts, *seen, legal, *parameters
         )
-        logits = self._logits(inputs, legal, view, square, targets, chosen)
-        return logits, self._value(inputs, embedding.counts, mean, most, chosen)
+        return said
 
     def _logits(
         self,
@@ -282,15 +303,8 @@ class FromTo(MoveNetwork):
         counts, and the chosen piece."""
         squares, counts = embedding
         mean, most = _Read.apply(self._board(squares))  # type: ignore[no-untyped-call]
-        chosen = _at(squares, inputs.position, inputs.square)
-        return self._value(inputs, counts, mean, most, chosen)
-
-    def _value(
-        self, inputs: FromToInputs, counts: Tensor, mean: Tensor, most: Tensor, chosen: Tensor
-    ) -> Tensor:
-        """The same, by what is read: [m, C] of positions, and of the chosen piece's square
-        [n, C]."""
         board = torch.cat([mean, most, counts], 1).index_select(0, inputs.position)
+        chosen = _at(squares, inputs.position, inputs.square)
         chosen = chosen * (inputs.part == TARGET)[:, None]
         return last_layer(self.critic, torch.cat([chosen, board], 1))[:, 0]
 
@@ -299,33 +313,72 @@ class FromTo(MoveNetwork):
         return squares.view(len(squares), *self.shape[1:], -1)
 
 
+class _Enter(torch.autograd.Function):
+    """The first layer by the engine, forth and back: features [m, 48, H, W] and counts [m, 51] by
+    weights [48 + 51 + H * W, C] to [m, C, H, W], both channels last in memory."""
+
+    @staticmethod
+    def forward(ctx: Any, board: Tensor, counts: Tensor, weights: Tensor) -> Tensor:
+        inputs = board.permute(0, 2, 3, 1).numpy(), counts.numpy()
+        boards = entry(*inputs, weights.detach().contiguous().numpy())
+        ctx.kept = *inputs, boards
+        return torch.from_numpy(boards).permute(0, 3, 1, 2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor]:
+        upon = gradient.permute(0, 2, 3, 1).contiguous().numpy()
+        return None, None, torch.from_numpy(entry_gradient(*ctx.kept, upon))
+
+
 class _Read(torch.autograd.Function):
-    """What heads read of boards [m, H, W, C]: means and maxima over each, [m, C], and squares,
-    [k, C], of each of some `rows`, int64 [k]. Their gradients meet in one piece of memory. Equal
-    maxima share a gradient.
+    """What a value reads of boards [m, H, W, C]: means and maxima over each, [m, C]. Equal maxima
+    share a gradient.
 
     On a CPU `amax`, over all squares at once, and its gradient take as long as a convolution."""
 
     @staticmethod
-    def forward(ctx: Any, boards: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, boards: Tensor) -> tuple[Tensor, Tensor]:
         most = boards.amax(1).amax(1)
-        ctx.save_for_backward(boards, most, *rows)
-        squares = boards.flatten(0, 2)
-        return boards.mean((1, 2)), most, *(squares.index_select(0, each) for each in rows)
+        ctx.save_for_backward(boards, most)
+        return boards.mean((1, 2)), most
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, of_mean: Tensor, of_most: Tensor, *of_rows: Tensor) -> tuple[Any, ...]:
-        boards, most, *rows = ctx.saved_tensors
+    def backward(ctx: Any, of_mean: Tensor, of_most: Tensor) -> Tensor:
+        boards, most = ctx.saved_tensors
         squares = boards.flatten(1, 2)
         gradient = torch.empty_like(squares)  # 0 and 1: bools take longer
         torch.eq(squares, most[:, None], out=gradient)
         of_most = of_most / gradient.sum(1)
         of_mean = of_mean / squares.shape[1]
         torch.addcmul(of_mean[:, None], gradient, of_most[:, None], out=gradient)
-        for each, of_each in zip(rows, of_rows, strict=True):
-            gradient.flatten(0, 1).index_add_(0, each, of_each)
-        return gradient.view_as(boards), *(None for _ in rows)
+        return gradient.view_as(boards)
+
+
+class _Heads(torch.autograd.Function):
+    """Logits and values of `Views` by the engine, forth and back, and by the parameters `HEADS`."""
+
+    @staticmethod
+    def forward(ctx: Any, boards: Tensor, counts: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
+        *seen, legal = others[:FURTHER]
+        each = [boards.detach().contiguous(), counts, *seen, legal.contiguous().view(torch.uint8)]
+        views = Views(*(x.numpy() for x in each))
+        by_name = zip(HEADS, others[FURTHER:], strict=True)
+        weights = head_weights({name: x.detach().numpy() for name, x in by_name})
+        logits, values, read = heads(views, weights)
+        ctx.kept = views, weights, read
+        return torch.from_numpy(logits), torch.from_numpy(values)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, of_logits: Tensor, of_values: Tensor) -> tuple[Any, ...]:
+        upon = (x.contiguous().numpy() for x in (of_logits, of_values))
+        boards, weights = heads_gradient(*ctx.kept, *upon)
+        _, squares, channels = boards.shape
+        each = head_gradients(weights, channels, squares).values()
+        given = (torch.from_numpy(x) for x in each)
+        return torch.from_numpy(boards), *(None for _ in range(1 + FURTHER)), *given
 
 
 def _at(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:

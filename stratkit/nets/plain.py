@@ -78,7 +78,7 @@ class ResidualBlock(nn.Module):
 def through(blocks: nn.ModuleList, x: Tensor) -> Tensor:
     """[n, C, H, W] through residual blocks. If a gradient is wanted, by the engine where it is
     faster: its sums differ by rounding."""
-    if len(blocks) and x.requires_grad and torch.is_grad_enabled() and _engine_is_faster(x):
+    if len(blocks) and x.requires_grad and torch.is_grad_enabled() and engine_is_faster(x):
         return _Through.apply(x, *blocks.parameters())  # type: ignore[no-any-return, no-untyped-call]
     for block in blocks:
         x = block(x)
@@ -88,7 +88,7 @@ def through(blocks: nn.ModuleList, x: Tensor) -> Tensor:
 def through_without_graph(blocks: nn.ModuleList, x: Tensor) -> Tensor:
     """The same without a graph, by the engine where it is faster; `x` may be overwritten. Its sums
     differ by rounding. Weights are made ready each time, since a learner moves them."""
-    if not _engine_is_faster(x):
+    if not engine_is_faster(x):
         return through(blocks, x)
     each = [parameter.detach().numpy() for parameter in blocks.parameters()]
     filters, biases = np.stack(each[::2]), np.stack(each[1::2])
@@ -119,8 +119,9 @@ class _Through(torch.autograd.Function):
         return boards.permute(0, 3, 1, 2), *of_parameters
 
 
-def _engine_is_faster(x: Tensor) -> bool:
-    """Of many channels on a small board it would mostly read weights, anew for each board."""
+def engine_is_faster(x: Tensor) -> bool:
+    """For boards [n, C, H, W]. Of many channels on a small board it would mostly read weights, anew
+    for each board."""
     if not on_cpu(x) or torch.is_autocast_enabled("cpu") or x.dtype != torch.float32:
         return False
     _, channels, height, width = x.shape

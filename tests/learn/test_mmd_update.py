@@ -30,7 +30,7 @@ from stratkit.learn.mmd import (
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, accepted, resolve
 from stratkit.learn.step_weights import explained, game_counts, game_weights
-from stratkit.nets import legal_policy, plain
+from stratkit.nets import fromto, legal_policy, plain
 
 INFINITY = math.inf
 
@@ -418,7 +418,8 @@ def test_a_first_pass_by_the_engine_leaves_the_gradient(monkeypatch: pytest.Monk
     results = []
     for by_torch in (False, True):
         if by_torch:
-            monkeypatch.setattr(plain, "_engine_is_faster", lambda x: False)
+            for module in (fromto, plain):
+                monkeypatch.setattr(module, "engine_is_faster", lambda x: False)
         learner = optimizer("fromto:16x1", game, setting(advantage_filter=0.7, lr=1e-2))
         metrics = [learner.update(batch) for _ in range(3)]
         results.append((metrics[-1], gradient(learner)))

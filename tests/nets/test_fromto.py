@@ -12,7 +12,7 @@ from stratkit.engine import Game
 from stratkit.engine.residual import residual, residual_lanes
 from stratkit.engine.stratego import VARIANTS
 from stratkit.errors import InputError
-from stratkit.nets import build, plain
+from stratkit.nets import build, fromto, plain
 from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.features import outcomes
 from stratkit.nets.fromto import DEPLOY, TARGET, FromTo
@@ -62,7 +62,7 @@ def test_shared_or_not_the_answers_are_the_same() -> None:
 
 @pytest.mark.parametrize("net", ["fromto:8x1", "fromto:8x1+deployment", "fromto:8x1+mirrored"])
 def test_heads_together_are_the_heads_one_by_one(net: str) -> None:
-    """The same to the last bit; their gradients, which meet in one place, up to rounding."""
+    """Up to rounding, and so are their gradients."""
     views = views_of_games(Game("mini"), 2, seed=3)
     packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
     made = drawn(build(net, Game("mini"), seed=1))
@@ -81,9 +81,46 @@ def test_heads_together_are_the_heads_one_by_one(net: str) -> None:
         return said, list(torch.autograd.grad(said, parameters, weights))
 
     (found, gradient), (wanted, its) = learned(True), learned(False)
-    assert all(map(torch.equal, found, wanted))
+    for one, other in zip(found, wanted, strict=True):
+        assert_close(one.detach(), other.detach())
     apart = torch.cat([(a - b).flatten() for a, b in zip(gradient, its, strict=True)]).norm()
     assert apart <= 1e-6 * torch.cat([x.flatten() for x in its]).norm()
+
+
+@pytest.mark.parametrize(
+    ("name", "net"),
+    [
+        ("barrage", "fromto:16x2"),
+        ("mini", "fromto:8x1+deployment"),
+        ("mini", "fromto:16x1+mirrored"),
+    ],
+)
+def test_with_a_graph_the_engine_computes_all_of_it(
+    name: str, net: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What torch says, and its gradients, up to rounding."""
+    views = views_of_games(Game(name), 1, seed=3)
+    packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
+    made = drawn(build(net, Game(name), seed=1))
+    weights = [torch.randn(int(legal.sum())), torch.randn(len(legal))]
+
+    def learned() -> tuple[list[torch.Tensor], torch.Tensor]:
+        inputs = made.prepare_shared(packed)
+        logits, values = made.logits_and_value(made.embed(inputs), inputs, legal)
+        said = [logits[legal.bool()], values]
+        gradients = torch.autograd.grad(said, list(made.parameters()), weights)
+        return said, torch.cat([x.flatten() for x in gradients])
+
+    found, gradient = learned()
+    for module in (plain, fromto):
+        monkeypatch.setattr(module, "engine_is_faster", lambda x: False)
+    for function in ("entry", "heads"):
+        monkeypatch.setattr(fromto, function, lambda *a: pytest.fail("the engine was asked"))
+    wanted, its = learned()
+    for one, other in zip(found, wanted, strict=True):
+        assert_close(one.detach(), other.detach(), atol=1e-5)
+    assert (gradient - its).norm() <= 2e-6 * its.norm()
+    assert (gradient != its).any() == (residual_lanes(8) > 1)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +170,7 @@ def test_what_was_seen_a_moment_ago_is_remembered_until_other_weights_come() -> 
     rows = [views.offsets[:-1] + number for number in range(placed + 8)]  # games in lockstep
     seen = [0]
     whole = net._embed
-    net._embed = lambda packed, pub: seen.append(len(packed)) or whole(packed, pub)  # type: ignore[method-assign,assignment,func-returns-value]
+    net._embed = lambda *all_: seen.append(len(all_[0])) or whole(*all_)  # type: ignore[method-assign,assignment,func-returns-value]
     fixed, elastic = Evaluator("fromto:8x1", net, 8), Evaluator("fromto:8x1", net, 8, elastic=True)
     weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
     other = {name: w + 0.1 for name, w in weights.items()}
