@@ -180,6 +180,7 @@ class FromTo(MoveNetwork):
 
     def _enter_by_engine(self, board: Tensor, counts: Tensor) -> Tensor:
         """[m, C, H, W]: what is behind the first layer, up to rounding."""
+        assert self.entry.bias is not None
         added = self.place.flatten(1) + (self.entry.bias + self.counts.bias)[:, None]
         weights = torch.cat([self.entry.weight.flatten(1), self.counts.weight, added], 1)
         x: Tensor = _Enter.apply(board, counts, weights.T)  # type: ignore[no-untyped-call]
@@ -328,7 +329,8 @@ class _Enter(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor]:
         upon = gradient.permute(0, 2, 3, 1).contiguous().numpy()
-        return None, None, torch.from_numpy(entry_gradient(*ctx.kept, upon))
+        features, counts, boards = ctx.kept
+        return None, None, torch.from_numpy(entry_gradient(features, counts, boards, upon))
 
 
 class _Read(torch.autograd.Function):
