@@ -138,9 +138,11 @@ def _understood(asked: dict[str, Any], analysts: Analysts) -> Request:
 
 def _typed(asked: dict[str, Any], name: str, kind: type) -> Any:
     """A field of a request, which must be of that type."""
-    if not isinstance(asked.get(name), kind):
+    if name not in asked:
+        raise InputError(f"no {name}: a request has fenfs, or game, setups and moves")
+    if not isinstance(asked[name], kind):
         needed = "a text" if kind is str else "a list"
-        raise InputError(f"{name} must be {needed}", text=str(asked.get(name)))
+        raise InputError(f"{name} must be {needed}", text=json.dumps(asked[name]))
     return asked[name]
 
 
