@@ -38,14 +38,19 @@ def processes(tag: str) -> list[str]:
     return found
 
 
+def left(tag: str) -> list[str]:
+    """What does not end: a program's child that was killed may be seen a moment longer."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := processes(tag)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
 @pytest.fixture
 def tag(tmp_path: pathlib.Path) -> Iterator[str]:
     """A word for the environment of a match; after the test no process may have it."""
     yield f"BOT_TAG={tmp_path}"
-    deadline = time.monotonic() + PATIENCE
-    while left := processes(f"BOT_TAG={tmp_path}"):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.05)
+    assert left(f"BOT_TAG={tmp_path}") == []
 
 
 def play(tag: str, *arguments: object, **environment: str) -> Done:
@@ -94,7 +99,7 @@ def test_a_fault_loses_the_game(mode: str, tmp_path: pathlib.Path, tag: str) -> 
         if mode == "flood" and record["reason"] == "illegal_move":
             continue  # the first of the lines that it wrote ahead may be read before the others
         assert (record["reason"], record["fault"][: len(text)]) == (reason, text)
-    assert processes(tag) == [] and done.status == 1
+    assert left(tag) == [] and done.status == 1
     told, first, table, faults, last = done.err.splitlines()
     if mode != "flood":
         assert told.startswith(f"match: game 1: bad lost by a fault: {reason}: {printed(text)}")
@@ -111,7 +116,7 @@ def test_a_game_ends_and_so_do_all_processes(mode: str, tmp_path: pathlib.Path, 
     path = tmp_path / "g"
     player = f"name=bot,time=60,startup=60,{bot(mode)}"
     done = play(tag, "random", player, "-n", 4, "--seed", 1, "-o", path)
-    assert processes(tag) == [] and done.status == 0
+    assert left(tag) == [] and done.status == 0
     assert len(done.err.splitlines()) == 1  # nobody lost by a fault
     assert [(r["number"], r["fault"]) for r in games(path)] == [(n, None) for n in range(4)]
     assert all(min(record["times"]) >= 0 for record in games(path))
@@ -215,7 +220,7 @@ def test_an_interrupt_ends_the_programs_and_prints_what_to_do(
     process = started(path, tag, "")
     process.send_signal(signal.SIGINT)
     *_, how, line = process.communicate()[1].decode().splitlines()
-    assert (process.returncode, processes(tag), line) == (130, [], "match: interrupted")
+    assert (process.returncode, left(tag), line) == (130, [], "match: interrupted")
     words = shlex.split(how.removeprefix("match: to go on: "))
     assert words[:2] == ["match", f"name=a b,time=60,startup=60,{bot()}"]
     assert words[-1] == "--resume" and str(path) in words
