@@ -129,21 +129,17 @@ sk_dice_cfr *sk_dice_cfr_open(const sk_game *game, int32_t player, double keep_p
     assert(sk_dice_bids(game) > 0 && sk_dice_bids(game) < 32);
     const liars_dice *dice = (const liars_dice *)game;
     assert(dice->hands <= HANDS);
-    learner *w = calloc(1, sizeof *w);
     /* A part begins with one of the last PART bids, after any set of the others. */
     int others = dice->bids - PART;
     size_t most = others < 0 ? 1 : (size_t)PART << others;
-    if (!w || !(w->pieces = malloc(most * sizeof *w->pieces))) {
-        free(w);
+    piece *pieces = malloc(most * sizeof *pieces);
+    learner *w = pieces ? malloc(sizeof *w) : NULL;
+    if (!w) {
+        free(pieces);
         return NULL;
     }
-    w->game = dice;
-    w->player = player;
-    w->keep_positive = keep_positive;
-    w->keep_negative = keep_negative;
-    w->keep_average = keep_average;
-    w->regrets = regrets;
-    w->average = average;
+    *w = (learner){dice,         player,  keep_positive, keep_negative,
+                   keep_average, regrets, average,       .pieces = pieces};
     int8_t *truth = w->truth;
     for (int bid = 0; bid < dice->bids; bid++)
         for (int hand = 0; hand < dice->hands; hand++)

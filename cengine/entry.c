@@ -6,7 +6,6 @@
 
 #include "feature_sizes.h"
 #include "observation.h"
-#include "vectors.h"
 
 enum {
     SQUARES = 12, /* at a time: the sums of so many stay in registers */
@@ -22,41 +21,14 @@ typedef void enter_board(const entry_size *size, const float *features, const fl
 typedef void enter_gradient(const entry_size *size, const float *features, const float *counts,
                             const float *out, const float *of_out, float *weights);
 
-#ifdef VECTORS
-#define LANES 16
-#include "entry_lanes.h"
-
-#undef LANES
-#define LANES 8
-#include "entry_lanes.h"
-#endif
-
-#undef LANES
-#define LANES 1
-#include "entry_lanes.h"
-
-static enter_board *of_lanes(int32_t lanes, enter_gradient **gradient)
-{
-#ifdef VECTORS
-    if (lanes == 16) {
-        *gradient = board_gradient_16;
-        return board_16;
-    }
-    if (lanes == 8) {
-        *gradient = board_gradient_8;
-        return board_8;
-    }
-#endif
-    *gradient = board_gradient_1;
-    return board_1;
-}
+#define EACH_WIDTH "entry_lanes.h"
+#include "widths.h"
 
 void sk_entry(int32_t squares, int32_t channels, int32_t lanes, const float *features,
               const float *counts, int64_t n, const float *weights, float *boards)
 {
     const entry_size size = {.squares = squares, .channels = channels};
-    enter_gradient *unused;
-    enter_board *enter = of_lanes(lanes, &unused);
+    enter_board *enter = BY_LANES(lanes, board);
     assert(squares <= MAX_SQUARES && channels % lanes == 0 && lanes <= sk_residual_lanes());
     for (int64_t i = 0; i < n; i++, features += squares * FEATURES, counts += COUNTS) {
         enter(&size, features, counts, weights, boards);
@@ -71,8 +43,7 @@ int32_t sk_entry_gradient(int32_t squares, int32_t channels, int32_t lanes, cons
     const entry_size size = {.squares = squares, .channels = channels};
     size_t floats = (size_t)(FEATURES + COUNTS + squares) * (size_t)channels;
     float *some = calloc(floats, sizeof *some);
-    enter_gradient *add;
-    of_lanes(lanes, &add);
+    enter_gradient *add = BY_LANES(lanes, board_gradient);
     assert(squares <= MAX_SQUARES && channels % lanes == 0 && lanes <= sk_residual_lanes());
     for (int64_t i = 0; some && i < n; i++, features += squares * FEATURES, counts += COUNTS) {
         add(&size, features, counts, boards, gradients, some);

@@ -7,7 +7,6 @@
 
 #include "fromto.h"
 #include "observation.h"
-#include "vectors.h"
 
 enum { MEAN, MOST, BOARD, READ }; /* what is read of a board; for BOARD see `read_board` */
 enum { VIEWS = 32 /* whose gradients are added up as floats: more would lose digits */ };
@@ -76,30 +75,13 @@ static void take(const heads *h, float *some, double *all)
     memset(some, 0, h->all * sizeof *some);
 }
 
-#ifdef VECTORS
-#define LANES 16
-#include "heads_lanes.h"
-
-#undef LANES
-#define LANES 8
-#include "heads_lanes.h"
-#endif
-
-#undef LANES
-#define LANES 1
-#include "heads_lanes.h"
+#define EACH_WIDTH "heads_lanes.h"
+#include "widths.h"
 
 void sk_heads(const sk_views *v, const float *weights, float *read, float *logits, float *values)
 {
     const heads h = heads_of(v->squares, v->channels);
-#ifdef VECTORS
-    if (v->lanes == 16)
-        say_16(&h, v, weights, read, logits, values);
-    if (v->lanes == 8)
-        say_8(&h, v, weights, read, logits, values);
-#endif
-    if (v->lanes == 1)
-        say_1(&h, v, weights, read, logits, values);
+    BY_LANES(v->lanes, say)(&h, v, weights, read, logits, values);
 }
 
 /* A layer [inputs][outputs] the other way round. */
@@ -126,14 +108,8 @@ int32_t sk_heads_gradient(const sk_views *v, const float *weights, const float *
         turn(critic, weights + h.critic, c, c);
         turn(critic + c * c, weights + h.critic + c * c, 2 * c, c);
         memset(of_boards, 0, (size_t)(v->m * h.squares * c) * sizeof *of_boards);
-#ifdef VECTORS
-        if (v->lanes == 16)
-            gradient_16(&h, v, weights, &r, of_logits, of_values, of_boards, of_weights);
-        if (v->lanes == 8)
-            gradient_8(&h, v, weights, &r, of_logits, of_values, of_boards, of_weights);
-#endif
-        if (v->lanes == 1)
-            gradient_1(&h, v, weights, &r, of_logits, of_values, of_boards, of_weights);
+        BY_LANES(v->lanes, gradient)
+        (&h, v, weights, &r, of_logits, of_values, of_boards, of_weights);
     }
     free(r.some);
     free(r.of_read);

@@ -15,7 +15,6 @@
 
 #include "residual.h"
 #include "stratkit.h"
-#include "vectors.h"
 
 enum { FREQUENCIES = 16 };
 
@@ -30,18 +29,8 @@ typedef void gradients(const residual_plan *p, const float *x, const float *y, c
                        const float *skip, const float *mask, float *to, float *u, float *biases);
 typedef void masks(const residual_plan *p, const float *mask, float *y);
 
-#ifdef VECTORS
-#define LANES 16
-#include "residual_lanes.h"
-
-#undef LANES
-#define LANES 8
-#include "residual_lanes.h"
-#endif
-
-#undef LANES
-#define LANES 1
-#include "residual_lanes.h"
+#define EACH_WIDTH "residual_lanes.h"
+#include "widths.h"
 
 int32_t sk_residual_lanes(void)
 {
@@ -52,33 +41,6 @@ int32_t sk_residual_lanes(void)
         return 8;
 #endif
     return 1;
-}
-
-static convolution *of_lanes(int32_t lanes)
-{
-#ifdef VECTORS
-    if (lanes == 16)
-        return convolution_16;
-    if (lanes == 8)
-        return convolution_8;
-#endif
-    return convolution_1;
-}
-
-static gradients *gradients_of(int32_t lanes, masks **mask)
-{
-#ifdef VECTORS
-    if (lanes == 16) {
-        *mask = masked_16;
-        return gradient_16;
-    }
-    if (lanes == 8) {
-        *mask = masked_8;
-        return gradient_8;
-    }
-#endif
-    *mask = masked_1;
-    return gradient_1;
 }
 
 static float *aligned(size_t floats)
@@ -172,7 +134,7 @@ static size_t floats_of(const residual_plan *p)
 void sk_residual_run(const residual_plan *p, float *boards, const float *weights,
                      const float *biases, int32_t blocks)
 {
-    convolution *convolve = of_lanes(p->lanes);
+    convolution *convolve = BY_LANES(p->lanes, convolution);
     size_t size = (size_t)(FREQUENCIES * p->channels * p->channels);
     copy_boards(p, p->a, boards, 0);
     for (int k = 0; k < 2 * blocks; k += 2) {
@@ -202,7 +164,7 @@ int32_t sk_residual_keep(int32_t height, int32_t width, int32_t channels, int32_
 {
     residual_plan p;
     int done = sk_residual_open(&p, height, width, channels, lanes, together(height, width, lanes));
-    convolution *convolve = of_lanes(lanes);
+    convolution *convolve = BY_LANES(lanes, convolution);
     size_t board = floats_of(&p), size = (size_t)(FREQUENCIES * channels * channels);
     for (int64_t i = 0; done && i < n; i += p.boards) {
         residual_plan some = of_boards(&p, n - i);
@@ -227,8 +189,8 @@ static void boards_gradient(const residual_plan *p, float *input, float *kept, s
                             const float *turned, int32_t blocks, float *boards, float *weights,
                             float *biases)
 {
-    masks *mask;
-    gradients *of = gradients_of(p->lanes, &mask);
+    masks *mask = BY_LANES(p->lanes, masked);
+    gradients *of = BY_LANES(p->lanes, gradient);
     size_t size = (size_t)(FREQUENCIES * p->channels * p->channels);
     kept += 2 * (size_t)blocks * apart;
     copy_boards(p, input, kept, 0);

@@ -5,6 +5,11 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define VECTORS 1
 #include <immintrin.h>
+
+/* The function of this name for vectors of so many floats. */
+#define BY_LANES(lanes, name) ((lanes) == 16 ? name##_16 : (lanes) == 8 ? name##_8 : name##_1)
+#else
+#define BY_LANES(lanes, name) ((void)(lanes), name##_1)
 #endif
 
 #endif
