@@ -21,7 +21,7 @@ from stratkit.engine.best_response import BestResponse
 from stratkit.engine.dice import DiceResponses, DiceSets, DiceUpdate
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.fromto import WholeFromTo, fromto_floats
-from stratkit.engine.heads import Views
+from stratkit.engine.heads import HeadViews
 from stratkit.engine.history import Walk
 from stratkit.engine.library import lib
 from stratkit.engine.mcts import SearchTrees
@@ -171,11 +171,11 @@ def whole_arguments() -> dict[str, Any]:
     return {"shape": shape, "channels": 8, "blocks": 1, "weights": weights, "mirrors": False}
 
 
-def head_views() -> Views:
+def head_views() -> HeadViews:
     """Three views of two boards of 20 squares and 8 channels."""
     numbers = (zeros("int64", 3) for _ in range(4))
     boards, counts = zeros("float32", 2, 20, 8), zeros("float32", 2, 51)
-    return Views(boards, counts, *numbers, zeros("float32", 3, 20, 3), zeros("uint8", 3, 20))
+    return HeadViews(boards, counts, *numbers, zeros("float32", 3, 20, 3), zeros("uint8", 3, 20))
 
 
 def head_weights() -> np.ndarray:

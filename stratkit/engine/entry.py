@@ -12,7 +12,7 @@ import numpy as np
 
 from stratkit.arguments import checked
 from stratkit.arrays import Float32s
-from stratkit.engine.library import length, lib, pointer, writable
+from stratkit.engine.library import last_size, lib, pointer, writable
 from stratkit.engine.observation import COUNTS, FEATURES, MAX_SQUARES
 from stratkit.engine.residual import MAX_CHANNELS, Lanes, fitting_lanes
 
@@ -24,7 +24,7 @@ def entry(
     """Features float32 [n, H, W, 48] and counts float32 [n, 51] of boards to relu of their weighted
     sums, float32 [n, H, W, c]. weights: float32 [48 + 51 + H * W, c], of features, of counts, and
     what is added on each square. `lanes`: as of `residual_lanes`, or fewer."""
-    size = _size(features, _channels("weights", weights), lanes)
+    size = _size(features, last_size("weights", weights, MAX_CHANNELS), lanes)
     rows = FEATURES + COUNTS + size.squares
     inputs = _inputs(features, counts)
     of_weights = pointer("weights", weights, "float32", (rows, size.channels))
@@ -43,7 +43,7 @@ def entry_gradient(
 ) -> Float32s:
     """From `entry`'s boards, float32 [n, H, W, c], and their `gradients` to those of its weights,
     float32 [48 + 51 + H * W, c]."""
-    size = _size(features, _channels("boards", boards), lanes)
+    size = _size(features, last_size("boards", boards, MAX_CHANNELS), lanes)
     inputs = _inputs(features, counts)
     shape = (*features.shape[:3], size.channels)
     outputs = pointer("boards", boards, "float32", shape)
@@ -53,15 +53,6 @@ def entry_gradient(
     if not lib.sk_entry_gradient(*size, *inputs, len(features), *of_all):
         raise MemoryError(f"boards of {size.channels} channels")
     return out.astype(np.float32)
-
-
-def _channels(name: str, array: Float32s) -> int:
-    """The last size of an array that `pointer` is going to check."""
-    length(name, array)
-    channels: int = array.shape[-1]
-    if not 1 <= channels <= MAX_CHANNELS:
-        raise ValueError(f"{name} must have 1 to {MAX_CHANNELS} channels, not {channels}")
-    return channels
 
 
 class _Size(NamedTuple):

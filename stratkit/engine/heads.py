@@ -12,7 +12,7 @@ import numpy as np
 
 from stratkit.arguments import checked, within
 from stratkit.arrays import Bytes, Float32s, Int64s
-from stratkit.engine.library import ffi, length, lib, pointer, writable
+from stratkit.engine.library import ffi, last_size, length, lib, pointer, writable
 from stratkit.engine.observation import COUNTS, MAX_SQUARES, OUTCOMES
 from stratkit.engine.residual import MAX_CHANNELS, Lanes, fitting_lanes
 from stratkit.engine.stratego import TYPES
@@ -20,7 +20,7 @@ from stratkit.engine.stratego import TYPES
 PARTS = 3  # what is decided: a setup, a piece, its destination
 
 
-class Views(NamedTuple):
+class HeadViews(NamedTuple):
     """n views of m boards of S squares.
 
     boards     float32 [m, S, c], as the last block leaves them
@@ -57,7 +57,7 @@ class Heads(NamedTuple):
 
 
 @checked
-def heads(views: Views, weights: Float32s, lanes: Lanes | None = None) -> Heads:
+def heads(views: HeadViews, weights: Float32s, lanes: Lanes | None = None) -> Heads:
     """What they say by these weights, float32 [k], in the order of cengine/heads.c: layer by layer,
     each [inputs, outputs]. `lanes`: as of `residual_lanes`, or fewer."""
     given, squares, channels = _views(views, lanes)
@@ -75,7 +75,7 @@ def heads(views: Views, weights: Float32s, lanes: Lanes | None = None) -> Heads:
 
 @checked
 def heads_gradient(
-    views: Views,
+    views: HeadViews,
     weights: Float32s,
     read: Float32s,
     of_logits: Float32s,
@@ -97,14 +97,12 @@ def heads_gradient(
     return boards, out.astype(np.float32)
 
 
-def _views(views: Views, lanes: int | None) -> tuple[Any, int, int]:
+def _views(views: HeadViews, lanes: int | None) -> tuple[Any, int, int]:
     """What the library asks, squares and channels. The caller keeps the arrays alive."""
     m, n = length("boards", views.boards), length("position", views.position)
     if views.boards.ndim != 3 or not 1 <= views.boards.shape[1] <= MAX_SQUARES:
         raise ValueError(f"boards must be [m, squares, channels], not {views.boards.shape}")
-    _, squares, channels = views.boards.shape
-    if not 1 <= channels <= MAX_CHANNELS:
-        raise ValueError(f"boards must have 1 to {MAX_CHANNELS} channels, not {channels}")
+    squares, channels = views.boards.shape[1], last_size("boards", views.boards, MAX_CHANNELS)
     out = ffi.new("sk_views *")
     out.squares, out.channels, out.lanes = squares, channels, fitting_lanes(channels, lanes)
     out.m, out.n = m, n

@@ -82,6 +82,15 @@ def length(name: str, array: Any) -> int:
     return len(array)
 
 
+def last_size(name: str, array: Any, most: int) -> int:
+    """The same: of how many numbers its last axis is. `ValueError`: not of 1 to `most`."""
+    length(name, array)
+    size: int = array.shape[-1]
+    if not 1 <= size <= most:
+        raise ValueError(f"{name} must have 1 to {most} in the last axis, not {size}")
+    return size
+
+
 def writable(array: Array) -> Any:
     """A C pointer to an array of our own, which the library fills."""
     return ffi.from_buffer(_OF_CHAR[array.dtype.char], array)

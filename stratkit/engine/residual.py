@@ -124,8 +124,7 @@ def _board(name: str, boards: Float32s, convolutions: int, lanes: int | None) ->
     if boards.ndim != 4 or not 1 <= boards.shape[1] * boards.shape[2] <= MAX_SQUARES:
         raise ValueError(f"{name} must be [n, height, width, channels], not {boards.shape}")
     _, height, width, channels = boards.shape
-    most = residual_lanes(channels)
-    lanes = most if lanes is None else lanes
-    if convolutions % 2 or lanes not in LANES or lanes > most:
+    lanes = fitting_lanes(channels, lanes)
+    if convolutions % 2:
         raise ValueError(f"no residual blocks of {convolutions} convolutions by {lanes} lanes")
     return _Board(height, width, channels, lanes)

@@ -127,8 +127,8 @@ class _Match:
             if options.explain is not None and not move_log.explainers(contestants, self.game):
                 self.console.warn("--explain: none of these players can tell why it moves")
             meeting = Meeting(self.people, places, contestants, header)
-            how = options.person, record, options.resume, self.console.say, self.schedule
-            with seated(meeting, *how) as seats:
+            person, resume, say = options.person, options.resume, self.console.say
+            with seated(meeting, person, record, resume, say, self.schedule) as seats:
                 try:
                     while not finished:
                         finished = self._play(seats, writer)

@@ -20,7 +20,7 @@ from torch.nn.functional import one_hot, relu
 
 from stratkit.engine import distinct_views
 from stratkit.engine.entry import entry, entry_gradient
-from stratkit.engine.heads import Views, heads, heads_gradient
+from stratkit.engine.heads import HeadViews, heads, heads_gradient
 from stratkit.engine.observation import (
     COUNTS,
     FEATURES,
@@ -37,13 +37,12 @@ from stratkit.nets.features import features, outcomes
 from stratkit.nets.fromto_weights import (
     CERTAIN,
     DEPLOY,
-    HEADS,
     HIDDEN,
     MET,
     SELECT,
     TARGET,
-    head_gradients,
-    head_weights,
+    entry_layers,
+    head_layers,
 )
 from stratkit.nets.network import MoveNetwork, last_layer, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock, engine_is_faster, through, through_without_graph
@@ -91,7 +90,6 @@ class FromToEmbedding(NamedTuple):
         return FromToEmbedding(self.squares[rows], self.counts[rows])
 
 
-FURTHER = len(Views._fields) - 2  # of `Views` beside boards and counts
 _NOTHING = FromToEmbedding(torch.empty(0), torch.empty(0))
 
 
@@ -180,10 +178,8 @@ class FromTo(MoveNetwork):
 
     def _enter_by_engine(self, board: Tensor, counts: Tensor) -> Tensor:
         """[m, C, H, W]: what is behind the first layer, up to rounding."""
-        assert self.entry.bias is not None
-        added = self.place.flatten(1) + (self.entry.bias + self.counts.bias)[:, None]
-        weights = torch.cat([self.entry.weight.flatten(1), self.counts.weight, added], 1)
-        x: Tensor = _Enter.apply(board, counts, weights.T)  # type: ignore[no-untyped-call]
+        weights = torch.cat(entry_layers(dict(self.named_parameters())))
+        x: Tensor = _Enter.apply(board, counts, weights)  # type: ignore[no-untyped-call]
         return x
 
     def _embed_side_by_side(self, packed: Tensor) -> FromToEmbedding:
@@ -225,39 +221,12 @@ class FromTo(MoveNetwork):
             everywhere = self._logits_everywhere(squares, inputs, self.context(chosen))
             return everywhere.masked_fill(~legal.bool(), -torch.inf)
         view, square = legal.nonzero(as_tuple=True)
-        targets = _at(squares, inputs.position.index_select(0, view), square)
-        return self._logits(inputs, legal, view, square, targets, chosen)
-
-    def logits_and_value(
-        self, embedding: FromToEmbedding, inputs: FromToInputs, legal: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """By the engine where it is faster: its sums differ by rounding."""
-        if not engine_is_faster(self.place[None]):
-            return super().logits_and_value(embedding, inputs, legal)
-        parameters = (self.get_parameter(name) for name in HEADS)
-        seen = inputs.position, inputs.part, inputs.square, inputs.to_place, inputs.outcomes
-        said: tuple[Tensor, Tensor] = _Heads.apply(  # type: ignore[no-untyped-call]
-            embedding.squares, embedding.counts, *seen, legal, *parameters
-        )
-        return said
-
-    def _logits(
-        self,
-        inputs: FromToInputs,
-        legal: Tensor,
-        view: Tensor,
-        square: Tensor,
-        targets: Tensor,
-        chosen: Tensor,
-    ) -> Tensor:
-        """Logits of the legal squares, int64 [k] views and squares, by what stands there, [k, C],
-        and on the chosen piece's square, [n, C]."""
-        part = inputs.part
+        part, action = inputs.part, view * legal.shape[1] + square
         none = self.part((part == DEPLOY).long())
         context = torch.where((part == TARGET)[:, None], self.context(chosen), none)
-        action = view * legal.shape[1] + square
         met = inputs.outcomes.flatten(0, 1).index_select(0, action)
         met = torch.cat([met, (met[:, :2] > CERTAIN).float()], 1)
+        targets = _at(squares, inputs.position.index_select(0, view), square)
         hidden = self.square(targets) + context.index_select(0, view) + self.outcome(met)
         with torch.autocast(hidden.device.type, enabled=False):  # as in `last_layer`
             scores = self.policy(relu(hidden).float())
@@ -267,6 +236,20 @@ class FromTo(MoveNetwork):
         nowhere = scores.new_full((legal.numel(),), -torch.inf)
         logits: Tensor = nowhere.scatter(0, action, scores).view(legal.shape)
         return logits
+
+    def logits_and_value(
+        self, embedding: FromToEmbedding, inputs: FromToInputs, legal: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """By the engine where it is faster: its sums differ by rounding."""
+        if not engine_is_faster(self.place[None]):
+            return super().logits_and_value(embedding, inputs, legal)
+        layers = head_layers(dict(self.named_parameters()))
+        weights = torch.cat([layer.flatten() for layer in layers])
+        seen = inputs.position, inputs.part, inputs.square, inputs.to_place, inputs.outcomes
+        said: tuple[Tensor, Tensor] = _Heads.apply(  # type: ignore[no-untyped-call]
+            embedding.squares, weights, embedding.counts, *seen, legal
+        )
+        return said
 
     def _logits_everywhere(self, squares: Tensor, inputs: FromToInputs, chosen: Tensor) -> Tensor:
         """The same on all squares, [n, A], where each view has a position of its own. Nothing is
@@ -321,7 +304,7 @@ class _Enter(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, board: Tensor, counts: Tensor, weights: Tensor) -> Tensor:
         inputs = board.permute(0, 2, 3, 1).numpy(), counts.numpy()
-        boards = entry(*inputs, weights.detach().contiguous().numpy())
+        boards = entry(*inputs, weights.numpy())
         ctx.kept = *inputs, boards
         return torch.from_numpy(boards).permute(0, 3, 1, 2)
 
@@ -359,38 +342,29 @@ class _Read(torch.autograd.Function):
 
 
 class _Heads(torch.autograd.Function):
-    """Logits and values of `Views` by the engine, forth and back, and by the parameters `HEADS`."""
+    """Logits and values by the engine, forth and back: `HeadViews` of boards by weights as `heads`
+    reads them. All but these two have no gradient."""
 
     @staticmethod
-    def forward(ctx: Any, boards: Tensor, counts: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
-        *seen, legal = others[:FURTHER]
-        each = [boards.detach().contiguous(), counts, *seen, legal.contiguous().view(torch.uint8)]
-        views = Views(*(x.numpy() for x in each))
-        by_name = zip(HEADS, others[FURTHER:], strict=True)
-        weights = head_weights({name: x.detach().numpy() for name, x in by_name})
-        logits, values, read = heads(views, weights)
-        ctx.kept = views, weights, read
+    def forward(ctx: Any, boards: Tensor, weights: Tensor, *more: Tensor) -> tuple[Tensor, ...]:
+        *seen, legal = more
+        each = boards.contiguous(), *seen, legal.contiguous().view(torch.uint8)
+        views = HeadViews(*(x.numpy() for x in each))
+        logits, values, read = heads(views, weights.numpy())
+        ctx.kept = views, weights.numpy(), read
         return torch.from_numpy(logits), torch.from_numpy(values)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, of_logits: Tensor, of_values: Tensor) -> tuple[Any, ...]:
         upon = (x.contiguous().numpy() for x in (of_logits, of_values))
-        boards, weights = heads_gradient(*ctx.kept, *upon)
-        _, squares, channels = boards.shape
-        each = head_gradients(weights, channels, squares).values()
-        given = (torch.from_numpy(x) for x in each)
-        return torch.from_numpy(boards), *(None for _ in range(1 + FURTHER)), *given
+        found = map(torch.from_numpy, heads_gradient(*ctx.kept, *upon))
+        return *found, *(None for _ in ctx.needs_input_grad[2:])
 
 
 def _at(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:
     """[k, C]: these squares of these positions, of [m, S, C]."""
-    return squares.flatten(0, 1).index_select(0, _row(squares, position, square))
-
-
-def _row(squares: Tensor, position: Tensor, square: Tensor) -> Tensor:
-    """int64 [k], where those lie, one position's after the other's."""
-    return position * squares.shape[1] + square
+    return squares.flatten(0, 1).index_select(0, position * squares.shape[1] + square)
 
 
 def _positions(packed: Tensor) -> Tensor:

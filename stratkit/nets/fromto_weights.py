@@ -4,6 +4,7 @@ there are, and in which order cengine/fromto.c reads them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,6 @@ HIDDEN = 16  # of a square and what it is compared with
 CERTAIN = 0.999  # probabilities above are of what is known
 # What is read of an attack: its outcomes, and whether it wins or loses for certain.
 MET = OUTCOMES + 2
-# The parameters of the heads, and those that the engine has the other way round.
-TURNED = ("square.weight", "context.weight", "outcome.weight", "critic.0.weight")
-HEADS = (
-    *TURNED,
-    *("square.bias", "context.bias", "part.weight", "policy.weight", "policy.bias", "met"),
-    *("deploy", "critic.0.bias", "critic.2.weight", "critic.2.bias"),
-)
 DEPLOYMENT_HIDDEN = 64  # of each layer of the network for the deployment
 
 
@@ -93,52 +87,26 @@ def fromto_weights(weights: Weights, prefix: str = "") -> Float32s:
     [fromto_floats]: what the heads of a decision add to every square is one layer."""
     blocks = fromto_blocks(weights, prefix) or ()
     w = {name.removeprefix(prefix): weight for name, weight in weights.items()}
+    layers = *entry_layers(w), *blocks, *head_layers(w)
+    return np.concatenate([np.asarray(layer, np.float32).ravel() for layer in layers])
+
+
+def entry_layers(w: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Of weights, numpy's or torch's, those of the first layer, as `entry` reads them, each [k, c]:
+    of features, of counts, and what is added on each square."""
     channels = len(w["place"])
     fixed = w["place"].reshape(channels, -1).T + w["entry.bias"] + w["counts.bias"]
-    entry = w["entry.weight"].reshape(channels, FEATURES).T, w["counts.weight"].T, fixed
-    return _flat(*entry, *blocks, head_weights(w))
+    return w["entry.weight"].reshape(channels, FEATURES).T, w["counts.weight"].T, fixed
 
 
-def head_weights(w: Weights) -> Float32s:
-    """Those of the heads, as `heads` reads them, float32 [sum of all]."""
+def head_layers(w: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The same of the heads, as `heads` reads them."""
     none, piece = w["part.weight"] + w["square.bias"], w["context.bias"] + w["square.bias"]
-    return _flat(
+    return (
         *(w["square.weight"].T, w["context.weight"].T, none[1], none[0], piece),
         *(w["outcome.weight"].T, w["policy.weight"], w["policy.bias"], w["met"], w["deploy"]),
         *(w["critic.0.weight"].T, w["critic.0.bias"], w["critic.2.weight"], w["critic.2.bias"]),
     )
-
-
-def _flat(*layers: Float32s) -> Float32s:
-    return np.concatenate([np.asarray(layer, np.float32).ravel() for layer in layers])
-
-
-def head_gradients(flat: Float32s, channels: int, squares: int) -> dict[str, Float32s]:
-    """Of gradients in the order of `head_weights` those of the network's parameters, by name, in
-    the order of `HEADS`."""
-    c = channels
-    shapes = {
-        "square.weight": (c, HIDDEN),
-        "context.weight": (c, HIDDEN),
-        "part": (3, HIDDEN),
-        "outcome.weight": (MET, HIDDEN),
-        "policy.weight": (3, HIDDEN),
-        "policy.bias": (3,),
-        "met": (MET,),
-        "deploy": (len(TYPES), squares),
-        "critic.0.weight": (3 * c + COUNTS, c),
-        "critic.0.bias": (c,),
-        "critic.2.weight": (1, c),
-        "critic.2.bias": (1,),
-    }
-    ends = np.cumsum([np.prod(shape) for shape in shapes.values()])
-    parts = dict(zip(shapes, np.split(flat, ends[:-1]), strict=True))
-    of = {name: part.reshape(shapes[name]) for name, part in parts.items()}
-    of |= {name: of[name].T for name in of if name in TURNED}
-    deploy, select, target = of.pop("part")
-    of |= {"part.weight": np.stack([select, deploy]), "context.bias": target}
-    of["square.bias"] = deploy + select + target
-    return {name: of[name] for name in HEADS}
 
 
 def fromto_blocks(weights: Weights, prefix: str = "") -> tuple[Float32s, Float32s] | None:

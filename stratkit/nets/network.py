@@ -64,7 +64,7 @@ class Network(nn.Module, ABC):
         """Values float32 [n] for the acting side."""
 
     def logits_and_value(self, embedding: Any, inputs: Any, legal: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits and values, whose gradients a network may have a faster way for together."""
+        """Logits and values, up to rounding: a network may have a faster way for both."""
         return self.logits(embedding, inputs, legal), self.value(embedding, inputs)
 
     def forward(self, packed: Tensor, legal: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ import numpy as np
 from stratkit.arrays import Bytes, Int32s, Int64s
 from stratkit.arrays import Float32s as Floats
 from stratkit.nets.numpy_policy import at_temperature, nucleus
+from stratkit.threads import search_threads
 
 MOST_BYTES = 2**26  # of the policies that a search remembers
 
@@ -78,6 +79,11 @@ def by_threads(blueprint: Blueprint) -> bool:
     """Whether several threads may ask a blueprint at a time, each for other views: then these
     have the same policies and values to the last bit, or depend on time anyway."""
     return getattr(blueprint, "by_threads", False)
+
+
+def asking_threads(blueprint: Blueprint) -> int:
+    """How many threads of a search ask the blueprint at a time."""
+    return search_threads() if by_threads(blueprint) else 1
 
 
 class Sharpened:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from stratkit.engine import Batch
 from stratkit.engine.random_streams import Stream
 from stratkit.search.beliefs import BeliefSampler, WorldSample, concat
-from stratkit.search.blueprint import Blueprint, by_threads, remembered
+from stratkit.search.blueprint import Blueprint, asking_threads, by_threads, remembered
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
 from stratkit.search.rollouts import MOST_ROWS, play_out_by_threads
 from stratkit.threads import search_threads
@@ -192,7 +192,7 @@ class MMDSearch(Search):
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
     ) -> list[SearchResult]:
         """A call of the blueprint serves all decisions; they share the time of all."""
-        threads = search_threads() if by_threads(blueprint) else 1
+        threads = asking_threads(blueprint)
         clock = SearchClock(self.seconds and self.seconds * len(roots), threads)
         budgets = [self.budget(len(root.moves)) for root in roots]
         pool = WorldPool(roots, [worlds for worlds, _ in budgets], self.belief, blueprint, seed)

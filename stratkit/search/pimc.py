@@ -28,7 +28,7 @@ from stratkit.engine.mcts import RootMoves, SearchTrees
 from stratkit.engine.sampling import dirichlet
 from stratkit.nets.threads import side_by_side
 from stratkit.search.beliefs import BeliefSampler
-from stratkit.search.blueprint import Blueprint, by_threads, with_moves
+from stratkit.search.blueprint import Blueprint, asking_threads, by_threads, with_moves
 from stratkit.search.decision import Root, Search, SearchResult, standard_error
 from stratkit.threads import search_threads
 
@@ -151,8 +151,7 @@ class PIMC(Search):
 def _parts(trees: int, blueprint: Blueprint) -> list[slice]:
     """Which trees a thread grows, if the blueprint lets several ask: of fewer than `MIN_TREES` a
     call of the network costs nearly the same."""
-    threads = search_threads() if by_threads(blueprint) else 1
-    number = max(1, min(threads, trees // MIN_TREES))
+    number = max(1, min(asking_threads(blueprint), trees // MIN_TREES))
     ends = [trees * k // number for k in range(number + 1)]
     return [slice(*pair) for pair in itertools.pairwise(ends)]
 

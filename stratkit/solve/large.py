@@ -97,6 +97,11 @@ class LargeGame(ABC, Generic[Policy]):
         """What the policy is worth when both play it."""
 
 
+def walks_dice(game: Game) -> bool:
+    """Whether a policy of Liar's Dice is walked through by sets of bids, since no tree has room."""
+    return bool(dice_bids(game)) and DiceSets(game).histories > MAX_HISTORIES
+
+
 def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame[Any] | None:
     """The game, if it is too large for a tree; None: it is not, or has not two players. Tells
     `say` what evaluating a policy will cost. `InputError`: it is too large for a walk, too."""
@@ -104,7 +109,7 @@ def open_large(game: Game, threads: int, most_bytes: int, say: Say) -> LargeGame
         return None
     if certainly_exceeds(game, MAX_HISTORIES) and view_numbers(game):
         return LargePhantom(game, threads)
-    if dice_bids(game) and DiceSets(game).histories > MAX_HISTORIES:
+    if walks_dice(game):
         return _large_dice(game, threads, most_bytes, say)
     if certainly_exceeds(game, MOST_HISTORIES):
         what = f"it has more than {MOST_HISTORIES:,} histories; {BY_LEARNERS}"

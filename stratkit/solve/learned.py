@@ -16,7 +16,6 @@ from typing import IO, Any
 
 from stratkit.declared import option_name
 from stratkit.engine import Game
-from stratkit.engine.dice import dice_bids
 from stratkit.engine.phantom import view_numbers
 from stratkit.engine.tree import certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say, UsageError, counted, printable
@@ -33,6 +32,7 @@ from stratkit.solve.exploiters import (
     frozen_weights,
     open_exploiters,
 )
+from stratkit.solve.large import walks_dice
 from stratkit.solve.options import GAMES, NOTHING, OWN, ExploitOptions, LearnOptions
 from stratkit.solve.plot import plot_learned
 from stratkit.solve.runner import run_exploit
@@ -127,7 +127,7 @@ def _exact(
         return None
     searches = spec.options.searching if spec.kind is NETWORK else spec.options
     small = not certainly_exceeds(game, SMALL) and histories_up_to(game, SMALL) <= SMALL
-    if searches or not (small or view_numbers(game) or dice_bids(game)):
+    if searches or not (small or view_numbers(game) or walks_dice(game)):
         return None
     alone = replace(options, policies=(frozen,), plot=None)
     with suppress(InputError, UsageError):  # what is no policy of single actions

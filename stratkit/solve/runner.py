@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from stratkit.engine import Game, Tree
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
     from stratkit.players.spec import ReadPlayer
 
 
+@contextlib.contextmanager
+def _memory_named() -> Iterator[None]:
+    """Who lacks memory is told by which option there may be more."""
+    try:
+        yield
+    except MemoryExceeded as error:
+        raise InputError(f"{error} (--memory)") from None
+
+
+@_memory_named()
 def run_exploit(
     options: ExploitOptions,
     read_player: ReadPlayer,
@@ -36,20 +48,6 @@ def run_exploit(
     `read_player` reads a PLAYER. Raises `UsageError` for what is no policy of the game,
     `InputError` for a game that is too large and for files that cannot be read.
     """
-    try:
-        return _run(options, read_player, progress, warn, note, say)
-    except MemoryExceeded as error:
-        raise InputError(f"{error} (--memory)") from None
-
-
-def _run(
-    options: ExploitOptions,
-    read_player: ReadPlayer,
-    progress: OpenProgress,
-    warn: Say,
-    note: Say,
-    say: Say,
-) -> ExploitabilityReport:
     policies = [_parse(text, read_player) for text in options.policies]
     if options.table is not None and not _is_network(policies[0]):
         raise UsageError("--table keeps the policy of a network", text=options.policies[0])

@@ -111,7 +111,7 @@ def test_lanes_are_those_of_processor_and_channels(monkeypatch: pytest.MonkeyPat
 def test_others_are_refused() -> None:
     boards, filters, biases = drawn((4, 4), 7)
     weights = residual_weights(filters)
-    with pytest.raises(ValueError, match=r"no residual blocks of 4 convolutions by 8 lanes"):
+    with pytest.raises(ValueError, match=r"no 7 channels by 8 lanes"):
         residual(boards, weights, biases, 8)
     with pytest.raises(ValueError, match=r"no residual blocks of 3 convolutions by 1 lanes"):
         residual(boards, weights[:3], biases[:3])
