@@ -57,6 +57,11 @@ def interval(values: list[float]) -> tuple[float, float]:
     return mean, STUDENT[n - 2] * statistics.stdev(values) / n**0.5
 
 
+def name_of(folder: str) -> str:
+    """The game's, of which the Makefile makes folders."""
+    return folder.replace("-", ":")
+
+
 def short(value: float) -> str:
     return f"{value:.4f}".removeprefix("0")
 
@@ -79,8 +84,7 @@ def print_table(games: dict[str, dict[str, Cells]], root: pathlib.Path) -> None:
             seeds = ", ".join(short(value) for value in end["average"])
             whole = len(end["last"]) == len(cells[min(cells)]["last"])
             cost = f"{minutes(root / game, learner):.1f}" if whole else ""
-            name = game.replace("-", ":")  # as the Makefile makes folders
-            row = (f"`{name}`", learner, *averages, seeds, cell(end["last"]), cost)
+            row = (f"`{name_of(game)}`", learner, *averages, seeds, cell(end["last"]), cost)
             print(f"| {' | '.join(row)} |")
 
 
@@ -97,7 +101,13 @@ def draw(games: dict[str, dict[str, Cells]], picture: str) -> None:
             beside = [mark * (1 + 0.03 * number) for mark in sorted(marks)]  # no bar hides another
             at = {"color": f"C{number}", "label": learner, "ms": 3, "capsize": 2, "lw": 1.2}
             one.errorbar(beside, means, errors, fmt="o-", **at)
-        one.set(title=game, xlabel="decisions", ylabel="exploitability", xscale="log", yscale="log")
+        one.set(
+            title=name_of(game),
+            xlabel="decisions",
+            ylabel="exploitability",
+            xscale="log",
+            yscale="log",
+        )
         one.legend(fontsize=8)
     figure.suptitle("exploitability of averages, with 95 % intervals over seeds")
     figure.tight_layout()
