@@ -134,11 +134,16 @@ def hidden_sizes(net: str, kind: str = "mlp") -> tuple[int, ...]:
     return tuple(map(int, sizes.split("x"))) if colon else LAYERED[kind]
 
 
-def preset_of(net: str, presets: Container[str]) -> str:
-    """The kind of network whose preset this one has: `fromto`, `rise`, `alphaze`, `graph`, and one
-    of the user's own, have that of `plain` where `presets` has none of theirs, and `graph+shares`
-    that of `graph`."""
+def preset_of(net: str, presets: Container[str], game: str = "") -> str:
+    """The preset of a network in a game of this name: `mlp/dark_hex` is that of `mlp` in the games
+    `dark_hex:...`, where no longer name has its own. `fromto`, `rise`, `alphaze`, `graph`, and a
+    network of the user's own, have that of `plain` where `presets` has none of theirs, and
+    `graph+shares` that of `graph`."""
     kind = _plain_name(without_ending(net)).partition(":")[0]
+    while game:
+        if (in_game := f"{kind}/{game}") in presets:
+            return in_game
+        game = game.rpartition(":")[0]
     if net.endswith(SHARES) and kind + SHARES in presets:
         return kind + SHARES
     like_plain = kind in ("fromto", "rise", "alphaze", "graph", "py") and kind not in presets

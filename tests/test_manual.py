@@ -159,7 +159,8 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
     nets, body = tables[place]
     lines = map(str.split, body.splitlines())
     rows = {name.replace("-", "_"): values for name, *values in lines}
-    assert set(rows) == {name for preset in entry.presets.values() for name in preset}
+    of_nets = [preset for net, preset in entry.presets.items() if "/" not in net]
+    assert set(rows) == {name for preset in of_nets for name in preset}
     for column, net in enumerate(nets.split()):
         settings = resolve(net, {}, {}, {}, algorithm)
         config = {**vars(settings.run), **vars(settings.hyper)}
@@ -167,6 +168,25 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
             value = config[name]
             told = value if isinstance(value, tuple) else (value,)
             assert tuple(map(float, values[column].split(","))) == told, (net, name)
+
+
+def test_the_page_of_train_has_the_presets_of_games() -> None:
+    """What each has beside that of its network, and no more."""
+    page, known = (ROOT / "man/train.1").read_text(), ALGORITHMS["mmd"].presets
+    found = re.search(r"^ +(batch eta .*)\n((?:mlp/.*\n)+)\.fi", page, re.M)
+    assert found
+    names = [name.replace("-", "_") for name in found[1].split()]
+    told = {net: values for net, *values in map(str.split, found[2].splitlines())}
+    assert set(told) == {net for net in known if "/" in net}
+    for net, values in told.items():
+        kind, _, game = net.partition("/")
+        settings = resolve(kind, {}, {}, {}, "mmd", game=game)
+        config = {**vars(settings.run), **vars(settings.hyper)}
+        assert values == [
+            f"{config[name]:g}" if name != "anneal_by" else config[name] for name in names
+        ]
+        others = {name for name, value in known[net].items() if value != known[kind].get(name)}
+        assert others <= set(names)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

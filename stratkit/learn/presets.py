@@ -44,7 +44,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
-# That of mlp was chosen on a small card game. On boards the batches, rates and chunks are R-NaD's.
+# That of mlp was chosen on a small card game, those in other games on these. On boards the batches,
+# rates and chunks are R-NaD's.
 _MMD_SMALL_BOARDS = {
     "batch": 8,
     "lr": 3e-3,
@@ -55,6 +56,26 @@ _MMD_SMALL_BOARDS = {
     "value_lambda": 0.95,
     "average_rate": 0.01,
     "grad_norm": 1.0,
+}
+_MMD_VECTORS = {
+    "batch": 1024,
+    "lr": 1e-2,
+    "lr_power": 1.0,
+    "eta": 0.1,
+    "eta_power": 0.5,
+    "advantage_lambda": 1.0,
+    "value_lambda": 1.0,
+    "average_rate": 1e-5,
+    "chunk": 1 << 20,
+}
+# Games with millions of information sets: more steps of fewer games, and a temperature that falls
+# later and slower.
+_MMD_LARGE = {
+    **_MMD_VECTORS,
+    "batch": 128,
+    "eta_power": 0.3,
+    "anneal_by": "decisions",
+    "anneal_after": 5e5,
 }
 MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "plain": _MMD_SMALL_BOARDS,
@@ -91,17 +112,12 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "grad_norm": 1.0,
         "chunk": 16384,
     },
-    "mlp": {
-        "batch": 1024,
-        "lr": 1e-2,
-        "lr_power": 1.0,
-        "eta": 0.1,
-        "eta_power": 0.5,
-        "advantage_lambda": 1.0,
-        "value_lambda": 1.0,
-        "average_rate": 1e-5,
-        "chunk": 1 << 20,
-    },
+    "mlp": _MMD_VECTORS,
+    "mlp/leduc": {**_MMD_VECTORS, "batch": 4096},
+    "mlp/phantom_ttt": _MMD_LARGE,
+    "mlp/dark_hex": _MMD_LARGE,
+    "mlp/dark_hex:3:classical": {**_MMD_LARGE, "eta": 0.03},
+    "mlp/liars_dice": _MMD_LARGE,
 }
 
 # 400 games of Leduc poker are 1,024 decisions of each player, the paper's batch.

@@ -21,8 +21,8 @@ from stratkit.errors import InputError, UsageError, error_context, nearest, one_
 from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
 from stratkit.learn.config import (
     ALGORITHMS,
-    DECISIONS,
     RNAD,
+    STEPS,
     AdamConfig,
     PlayConfig,
     RunConfig,
@@ -90,7 +90,7 @@ class Request:
             name_algorithm(self.algorithm)
         if not (self.resume or self.start):  # else what is stored may matter, too
             with of_command_line():  # a preset may matter, and its network follow from the game
-                _merged(self.net, {}, self.given, self.algorithm or RNAD)
+                _merged(self.net, {}, self.given, self.algorithm or RNAD, game=self.game or "")
         for path in self.inputs:
             if path != STDIN:
                 os.stat(path)
@@ -104,12 +104,12 @@ class Request:
         return {**(self.settings or {}), **(self.options or {})}
 
     def resolve(
-        self, net: str, stored: Mapping[str, Any], algorithm: str, device: str = "cpu"
+        self, net: str, stored: Mapping[str, Any], algorithm: str, device: str, game: str
     ) -> Settings:
         """The settings of the run, as by `resolve`. `UsageError`: they do not go together."""
         with of_command_line():
             layers = self.settings or {}, self.options or {}
-            return resolve(net, stored, *layers, algorithm, device)
+            return resolve(net, stored, *layers, algorithm, device, game)
 
 
 @contextlib.contextmanager
@@ -197,14 +197,16 @@ def resolve(
     options: Mapping[str, Any],
     algorithm: str = RNAD,
     device: str = "cpu",
+    game: str = "",
 ) -> Settings:
-    """The settings of a run of `net`, from what a resumed run has `stored`, the file, the options.
+    """The settings of a run of `net` in a game of this name, some of which have presets of their
+    own: from what a resumed run has `stored`, the file, the options.
     Without any seed, the system gives one. A GPU, most of which float32 would not use, computes in
     bfloat16, and as much at a time as its memory holds.
 
     A setting that an older version did not store did not exist: the default is what it did.
     """
-    values = _merged(net, stored, {**file, **options}, algorithm, device)
+    values = _merged(net, stored, {**file, **options}, algorithm, device, game)
     run = {one.name for one in fields(RunConfig)}
     of_run = RunConfig(**{name: value for name, value in values.items() if name in run})
     others = {name: value for name, value in values.items() if name not in run}
@@ -221,6 +223,7 @@ def _merged(
     given: Mapping[str, Any],
     algorithm: str,
     device: str = "cpu",
+    game: str = "",
 ) -> dict[str, Any]:
     """The settings by name. Without a network, those that a preset may have are missing if they are
     not given. `InputError`: an unknown one, or some do not go together."""
@@ -232,13 +235,14 @@ def _merged(
         for preset in entry.presets.values():
             values = {name: value for name, value in values.items() if name not in preset}
     else:
-        preset = entry.presets.get(preset_of(net, entry.presets), {})
+        preset = entry.presets.get(preset_of(net, entry.presets, game), {})
         on_device = {name: one for name, one in _ON_DEVICE[device].items() if name in known}
         values |= stored or {**preset, **on_device}
+    unit = values.get("anneal_by", STEPS)
     values |= given
     falls = any(values.get(name, 1) for name in known if name.endswith("_power"))
-    if values["anneal_by"] == DECISIONS and falls and "anneal_after" not in {**stored, **given}:
-        raise InputError("--anneal-by decisions needs --anneal-after, a number of decisions")
+    if falls and unit != (asked := values.get("anneal_by", unit)) and "anneal_after" not in given:
+        raise InputError(f"--anneal-by {asked} needs --anneal-after, a number of {asked}")
     check_rules(entry.config.rules, values)
     return values
 
@@ -324,11 +328,15 @@ def words_of(name: str, algorithms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _defaults_of(name: str, algorithm: str) -> str:
-    known = algorithm_kind(algorithm).presets
-    presets = [f"{net} {_text(p[name])}" for net, p in known.items() if name in p]
-    return "; ".join(
-        [_text(fields_of(algorithm)[name].default), *filter(None, [", ".join(presets)])]
-    )
+    """The default, and those of presets: a game's own where its value is another."""
+    known, default = algorithm_kind(algorithm).presets, fields_of(algorithm)[name].default
+    presets = []
+    for net, preset in known.items():
+        kind, _, game = net.partition("/")
+        elsewhere = known[kind].get(name, default) if game else ...
+        if name in preset and preset[name] != elsewhere:
+            presets.append(f"{net} {_text(preset[name])}")
+    return "; ".join([_text(default), *filter(None, [", ".join(presets)])])
 
 
 def _text(value: object) -> str:

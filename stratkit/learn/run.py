@@ -127,7 +127,9 @@ class _Run:
         learned. How batches of this rank are made follows from them."""
         stored, known = self.metadata.get("config", {}), self.metadata.get("net")
         self.net = self.request.net or known or self.kind.net or default_net(game.shape)
-        self.settings = self.request.resolve(self.net, stored, self.algorithm, self.request.device)
+        self.settings = self.request.resolve(
+            self.net, stored, self.algorithm, self.request.device, game.name
+        )
         self.config, hyper = self.settings.run, self.settings.hyper
         size = share(self.config.batch, self.ranks.rank, self.ranks.size)
         if not size:

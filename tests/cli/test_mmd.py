@@ -230,3 +230,18 @@ def test_help_of_one_algorithm(words: tuple[str, ...], tmp_path: pathlib.Path) -
     refused = here("train", *words, "--beta", "2", "--out", tmp_path / "run").err
     assert refused == "train: --beta is no setting of the algorithm mmd\n"
     assert "--beta" in here("train", "--help").out
+
+
+def test_a_game_has_its_own_defaults(tmp_path: pathlib.Path) -> None:
+    """Where its schedule counts decisions, another unit needs its own number."""
+    games = write(tmp_path / "a.eps", *episodes("dark_hex:2", 4))
+    options = ("--algorithm", "mmd", "--batch", 2, "--seed", 1)
+    done = run("train", games, "--out", tmp_path / "a", *options, "--steps", 1)
+    assert done.status == 0, done.err
+    config = load_checkpoint(newest(tmp_path / "a"))[1]["config"]
+    assert (config["anneal_by"], config["anneal_after"]) == ("decisions", 5e5)
+    done = run("train", games, "--out", tmp_path / "a", "--resume", "--steps", 2)
+    assert done.status == 0, done.err
+    done = run("train", games, "--out", tmp_path / "b", *options, "--anneal-by", "steps")
+    assert done.status == 2
+    assert done.err == "train: --anneal-by steps needs --anneal-after, a number of steps\n"

@@ -47,6 +47,10 @@ def test_its_name() -> None:
     for name in ("mlp+critic", "mlp:8+critic"):
         check_new_net(name)
         assert preset_of(name, MMD_PRESETS) == "mlp"
+    assert preset_of("mlp:8", MMD_PRESETS, "dark_hex:3") == "mlp/dark_hex"
+    assert preset_of("mlp:8", MMD_PRESETS, "dark_hex:3:classical") == "mlp/dark_hex:3:classical"
+    assert preset_of("mlp:8", MMD_PRESETS, "dark_hexagon:3") == "mlp"
+    assert preset_of("plain", MMD_PRESETS, "dark_hex:3") == "plain"
     for name in ("plain+critic", "mlp:8+critics", "pbs:8+critic", "mlp:8+critic+deployment"):
         with pytest.raises(InputError):
             check_new_net(name)
