@@ -173,7 +173,7 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
 def test_the_page_of_train_has_the_presets_of_games() -> None:
     """What each has beside that of its network, and no more."""
     page, known = (ROOT / "man/train.1").read_text(), ALGORITHMS["mmd"].presets
-    found = re.search(r"^ +(batch eta .*)\n((?:mlp/.*\n)+)\.fi", page, re.M)
+    found = re.search(r"^ +(batch +eta .*)\n((?:mlp/.*\n)+)\.fi", page, re.M)
     assert found
     names = [name.replace("-", "_") for name in found[1].split()]
     told = {net: values for net, *values in map(str.split, found[2].splitlines())}
