@@ -83,12 +83,19 @@ def table(
     rows: Iterable[Sequence[str | Element]],
     words: Sequence[int] = (),
     sorts: bool = False,
+    spare: Sequence[int] = (),
 ) -> Element:
     """A table in a box that scrolls; columns of `words` stand to the left. `sorts`: a click on a
-    head sorts it."""
+    head sorts it. A phone shows no columns that are `spare`, and says so."""
     box = add(parent, "div", class_="wide")
     made = add(box, "table", **({"class_": "sorts"} if sorts else {}))
-    kinds = [{"class_": "words"} if at in words else {} for at in range(len(heads))]
+    if spare:
+        named = ", ".join(heads[at] for at in spare)
+        add(box, "p", f"A wider window shows {named}, too.", class_="narrow small faint")
+    kinds = [
+        {"class_": "words"} if at in words else {"class_": "spare"} if at in spare else {}
+        for at in range(len(heads))
+    ]
     row = SubElement(made, "tr")
     for head, kind in zip(heads, kinds, strict=True):
         add(row, "th", head, scope="col", **kind)

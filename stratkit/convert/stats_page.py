@@ -29,6 +29,7 @@ from stratkit.notation.statistics import SetupFigures
 from stratkit.pages import add, document, element, fold, table
 
 MOST_SETUPS = 50  # of a group that are listed
+OPEN_GROUPS = 3  # of similar setups that are shown at once; the others are folded
 ALIKE = (
     "Setups are alike as far as the same pieces stand on the same squares or beside them. The flag"
     " counts most, then marshal, general, bombs and spy. A draw is half a win. Intervals are of"
@@ -44,13 +45,14 @@ def stats_page(title: str, columns: Sequence[tuple[str, Explored]]) -> str:
     """The page of (who, what is known of them), one of which has games at least."""
     games = _Games()
     parts: list[Element] = []
-    for who, explored in columns:
+    for number, (who, explored) in enumerate(columns):
         part = element("section")
         add(part, "h2", f"{printable(who)}: {counted(explored.games, 'game')}")
         if explored.games:
-            _habits(part, explored, games)
+            place = fold(part, "their habits and setups") if number else part
+            _habits(place, explored, games)
             for name, sides in sorted(explored.sides.items()):
-                _setups(part, VARIANTS[name], sides, len(columns) == 1)
+                _setups(place, VARIANTS[name], sides, len(columns) == 1)
         parts.append(part)
     style = board_parts()[0]
     if games.shown:
@@ -126,6 +128,9 @@ def _setups(part: Element, variant: Variant, sides: Sequence[Side], both: bool) 
     add(part, "p", ALIKE, class_="small faint")
     cards = add(part, "div", class_="cards")
     for number, group in enumerate(groups, 1):
+        if number == OPEN_GROUPS + 1:
+            more = counted(len(groups) - OPEN_GROUPS, "smaller group")
+            cards = add(fold(part, more), "div", class_="cards")
         _group(cards, variant, number, group)
 
 

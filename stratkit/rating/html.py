@@ -106,7 +106,8 @@ def _table(
             for text, value in pairs
         ])  # fmt: skip
     words = [at for at, column in enumerate(report.columns) if column.is_words]
-    made = table(parent, [column.head for column in report.columns], rows, words, sorts)
+    spare = [at for at, column in enumerate(report.columns) if column.spare]
+    made = table(parent, [column.head for column in report.columns], rows, words, sorts, spare)
     if shade:
         for row, values in zip(made[1:], report.rows, strict=True):
             for cell, value in zip(row, values, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stratkit.errors import printable
 from stratkit.rating.onemore import likely_text
@@ -21,11 +21,13 @@ class Column:
     head   what stands over it
     plain  formats a cell for people
     exact  formats a cell for programs
+    spare  whether a phone does without it, since the page has it elsewhere or it can be computed
     """
 
     head: str
     plain: Callable[[Cell], str]
     exact: Callable[[Cell], str]
+    spare: bool = False
 
     @property
     def is_words(self) -> bool:
@@ -92,11 +94,15 @@ def _likely(head: str) -> Column:
     return Column(head, lambda p: "-" if p is None else likely_text(float(p)), _exact(".5f"))
 
 
+def _spare(column: Column) -> Column:
+    return replace(column, spare=True)
+
+
 def ratings(report: RatingReport) -> ReportTable:
     """Every player's rating and games; the number of its group, if groups never met."""
     columns = [
         _count("rank"), _words("player"), _elo("Elo"), _elo("from"), _elo("to"), _count("games"),
-        _count("won"), _count("drawn"), _count("lost"), _share("score"),
+        *map(_spare, (_count("won"), _count("drawn"), _count("lost"))), _share("score"),
     ]  # fmt: skip
 
     def row(rank: int, s: Standing) -> list[Cell]:
@@ -112,8 +118,8 @@ def ratings(report: RatingReport) -> ReportTable:
     return ReportTable("Ratings", columns, rows)
 
 
-_AGAINST = [_words("against"), _count("games"), _share("wins"), _share("draws"), _share("losses")]
-_EXPECTED = [_share("score"), _share("expected"), Column("sigma", _shown("+.1f"), _exact(".3f"))]
+_SHARES = [_share("wins"), _share("draws"), _share("losses")]
+_SIGMA = Column("sigma", _shown("+.1f"), _exact(".3f"))
 
 
 def _against(m: HeadToHead) -> list[Cell]:
@@ -123,13 +129,18 @@ def _against(m: HeadToHead) -> list[Cell]:
 def meetings(report: RatingReport) -> ReportTable:
     """Each two players who met, the stronger one first: what came out, and what was expected."""
     rows = [[m.first, *_against(m), m.score, m.expected, m.deviation] for m in report.meetings]
-    return ReportTable("Head to head", [_words("player"), *_AGAINST, *_EXPECTED], rows)
+    columns = [
+        _words("player"), _words("against"), _count("games"), *map(_spare, _SHARES),
+        _share("score"), _spare(_share("expected")), _SIGMA,
+    ]  # fmt: skip
+    return ReportTable("Head to head", columns, rows)
 
 
 def versus(report: RatingReport, name: str) -> ReportTable:
     """One player against each other that it met, as Table 2 of the DeepNash paper."""
     rows = [_against(m) for m in report.versus(name)]
-    return ReportTable(f"{printable(name)} against", _AGAINST, rows)
+    columns = [_words("against"), _count("games"), *_SHARES]
+    return ReportTable(f"{printable(name)} against", columns, rows)
 
 
 def superiority(report: RatingReport) -> ReportTable | None:

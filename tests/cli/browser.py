@@ -94,6 +94,36 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
+    def dashes_at_ends(self, element: str) -> int:
+        """How many dashes between names are seen in this element at the end of a line."""
+        return int(
+            self.evaluate(f"""(() => {{
+            const texts = document.createTreeWalker({element}, NodeFilter.SHOW_TEXT);
+            let ends = 0;
+            for (let node; (node = texts.nextNode());) {{
+                const at = node.data.indexOf("–"), dash = document.createRange();
+                if (at < 0) continue;
+                dash.setStart(node, at);
+                dash.setEnd(node, at + 1);
+                const here = dash.getBoundingClientRect();
+                const after = node.nextSibling || node.parentElement.nextElementSibling;
+                ends += here.width > 0 && after.getBoundingClientRect().top >= here.bottom;
+            }}
+            return ends;
+        }})()""")
+        )
+
+    def sideways(self) -> list[str]:
+        """The first heads of tables that scroll sideways, those that are folded too."""
+        return list(
+            self.evaluate("""(() => {
+            for (const fold of document.querySelectorAll("details")) fold.open = true;
+            return [...document.querySelectorAll(".wide")]
+                .filter(box => box.scrollWidth > box.clientWidth)
+                .map(box => box.querySelector("th").textContent);
+        })()""")
+        )
+
     def unnamed(self) -> list[str]:
         """The roles of controls and pictures of which a screen reader can say nothing else."""
         nodes = self._call("Accessibility.getFullAXTree")["nodes"]

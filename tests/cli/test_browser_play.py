@@ -252,7 +252,7 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
         assert re.search(
             r": you win \d+ of 10$", browser.evaluate("at('advice').caption.textContent")
         )
-        assert no_scrolling(browser)
+        assert no_scrolling(browser) and browser.dashes_at_ends("at('title')") == 0
         moves = browser.evaluate("scene().moves")
         assert all([start, end] in moves for _, start, end, _ in advice["moves"]) and fits(browser)
         before = browser.evaluate("JSON.stringify(state)")
@@ -339,6 +339,9 @@ def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib
         assert browser.evaluate("board.below") == "blue"
         browser.click("undo")
         until(browser, "asked() && scene().ply === 0")
+        browser.click("draw")
+        until(browser, "at('messages').textContent.includes('a draw is offered')")
+        assert no_scrolling(browser)
         browser.click("sound")
         assert browser.evaluate("at('sound').getAttribute('aria-pressed')") == "true"
         for _ in range(2):

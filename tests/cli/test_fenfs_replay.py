@@ -344,6 +344,7 @@ def test_it_fits_and_can_be_read_on_every_screen(
     browser.press("End", 35)
     root = "document.documentElement"
     assert browser.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0
+    assert browser.dashes_at_ends("document.getElementById('viewer')") == 0
     board, steps = browser.evaluate(BOX % "#board"), browser.evaluate(BOX % "#steps")
     assert board[2] - board[0] > 330
     assert (steps[1] > board[3]) == (width == 390)  # below the board, or beside it

@@ -87,5 +87,15 @@ def test_in_a_browser(browser: Browser, games: pathlib.Path, tmp_path: pathlib.P
     assert browser.evaluate(f"{column}[0].cells[2].getAttribute('aria-sort')") == "ascending"
     again = [float(text.removesuffix(" %")) for text in browser.evaluate(read)]
     assert again == sorted(scores)
+    for width in (1200, 390):  # cards of several columns, and of one
+        browser.screen(width, 844)
+        assert browser.sideways() == []
+    theirs = tmp_path / "theirs.html"
+    assert fenfs("stats", "--html", theirs, "--player", "<b>evil", games)[0] == 0
+    browser.open(theirs)
+    seen = "[...document.querySelectorAll('h3')].filter(one => one.checkVisibility()).length"
+    folded = browser.evaluate(seen)
+    browser.sideways()
+    assert browser.evaluate(seen) > 1.8 * folded  # opponents, and all but the largest groups
     assert browser.errors == [] and all(one.startswith("file:") for one in browser.requests)
     browser.screen(1200, 900)
