@@ -67,6 +67,8 @@ def python_class(name: str, text: str | None = None) -> type:
         raise InputError(f"module {module}: {one_line(error)}", text=text) from error
     kind = getattr(found, cls, None)
     if not inspect.isclass(kind):
-        classes = [word for word, value in vars(found).items() if inspect.isclass(value)]
-        raise InputError(f"no class {cls} in {module}{nearest_or_all(cls, classes)}", text=text)
+        classes = {word: one for word, one in vars(found).items() if inspect.isclass(one)}
+        own = [word for word, one in classes.items() if one.__module__ == found.__name__]
+        choices = own or classes  # a package may only pass on those of its modules
+        raise InputError(f"no class {cls} in {module}{nearest_or_all(cls, choices)}", text=text)
     return kind

@@ -33,9 +33,10 @@ def result_of(header: RecordHeader, record: GameRecord, me: int | None) -> str:
         result = "won"
     else:
         result = "won" if points > 0 else "lost" if points < 0 else "drew"
-    reason = record.reason.replace("_", " ")
+    # Games of cards, dice and matrices have this ending alone, which says nothing.
+    reason = "" if record.reason == "over" else f" ({record.reason.replace('_', ' ')})"
     much = f" {abs(points):g}" if points not in (-1, 0, 1) else ""
-    return f"game {record.number + 1}: {who} {result}{much} ({reason})"
+    return f"game {record.number + 1}: {who} {result}{much}{reason}"
 
 
 def _shares(header: RecordHeader, record: GameRecord, me: int | None) -> str:

@@ -444,6 +444,11 @@ def test_other_rules_are_told(tmp_path: pathlib.Path) -> None:
     done = run("analyse", *EASY, "--game", 1, "--plies", "1..2", games)
     what = "other rules than barrage-easy learned by: max_plies 6, not 2000"
     assert (done.status, done.error_line) == (0, f"analyse: {games}: game 1: {what}")
+    other = tmp_path / "other.jsonl"  # another board has other rules, too, but one line says enough
+    assert run("match", *players[:2], "--game", "nano", "-n", 2, "-o", other).status == 0
+    done = run("analyse", *EASY, "--game", 1, other)
+    what = "not a game of barrage, which barrage-easy plays"
+    assert (done.status, done.error_line) == (3, f"analyse: {other}: game 1: {what}")
 
 
 def test_a_game_for_itself(played: Played) -> None:

@@ -93,7 +93,7 @@ def test_bad_hyper_parameters(
     ("text", "what"),
     [
         ("import nothing_like_it", "module own: ModuleNotFoundError: No module named"),
-        ("class Other: pass", "no class Own in own: choose one of"),
+        ("class Other: pass", "no class Own in own: choose one of Other: "),
         ("class Own: pass", "no subclass of stratkit.learn.algorithm.Algorithm"),
         ("class Own(PolicyGradient): pass", ""),
         (

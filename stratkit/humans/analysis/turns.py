@@ -85,7 +85,10 @@ class Turns:
         return self._games[key]
 
     def unlike(self, log: Log) -> str:
-        """Which rules of a game the analyst has not learned, in words; "": none that is known."""
+        """Which rules of a game the analyst has not learned, in words; "": none that is known, or
+        it is another game, which has rules of its own."""
+        if log.variant.name != self.analyst.variant.name:
+            return ""
         learned, played = self.analyst.game.rules, _known(log)
         return ", ".join(
             f"{name} {played[name]}, not {learned[name]}"
