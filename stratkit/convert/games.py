@@ -143,7 +143,15 @@ def _log_of_record(header: RecordHeader, record: GameRecord) -> Log:
         open_types=open_types(header.rules),
         rules=_known_rules(header),
         start=start,
+        date=_date_of(record),
     )
+
+
+def _date_of(record: GameRecord) -> tuple[int, int, int] | None:
+    if record.date is None:
+        return None
+    year, month, day = map(int, record.date.partition("T")[0].split("-"))
+    return year, month, day
 
 
 def _log_of_episode(header: Header, episode: Episode) -> Log:

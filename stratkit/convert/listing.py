@@ -74,7 +74,7 @@ def _row(raw: Raw, log: Log) -> Row:
     """A game as `--json` has it (formats/list.md)."""
     from stratkit.notation.select import date_of
 
-    date = date_of(raw.file)
+    date = log.date or date_of(raw.file)
     return {
         "game": raw.number,
         "file": raw.file,

@@ -40,6 +40,7 @@ class Log:
     open_types   types that both sides know from the start
     rules        by which it was played; None: nobody knows
     start        the position that it began at, if it did not begin with setups
+    date         year, month and day when it ended; None: only its file's name may tell
     """
 
     variant: Variant
@@ -59,6 +60,7 @@ class Log:
     open_types: tuple[int, ...] = ()
     rules: Mapping[str, int] | None = None
     start: Position | None = None
+    date: tuple[int, int, int] | None = None
 
     @property
     def has_board(self) -> bool:

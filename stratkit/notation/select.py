@@ -38,7 +38,7 @@ class Selection:
         "--ending WORD", "Only this ending, as game records write it.", default=()
     )
     dates: tuple[Date, Date] | None = usage(
-        "--date RANGE", "Only logs with such a date in the file name, like 2005 or 2005.4..2006."
+        "--date RANGE", "Only games of such a date, like 2005 or 2005.4..2006."
     )
     moves: tuple[int, int] | None = usage(
         "--moves RANGE", "Only games of so many moves, like 40, 10..20 or 10.. ."
@@ -63,7 +63,7 @@ class Selection:
             and (not self.players or any(nick.casefold() in nicks for nick in self.players))
             and (not self.results or result in self.results)
             and (not self.endings or log.reason in self.endings)
-            and (not self.dates or _within(date_of(name), *self.dates))
+            and (not self.dates or _within(log.date or date_of(name), *self.dates))
             and (not self.moves or self.moves[0] <= log.plies <= self.moves[1])
             and (not self.regular or _is_regular(log))
         )

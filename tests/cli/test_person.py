@@ -255,6 +255,21 @@ def test_how_a_person_plays_needs_a_person(tmp_path: pathlib.Path) -> None:
     assert not (tmp_path / "g.jsonl").exists()
 
 
+def test_games_of_a_person_are_found_by_date(tmp_path: pathlib.Path) -> None:
+    games = tmp_path / "g.jsonl"
+    play = ("match", "human", "random", "--game", "nano", "-n", 2, "--seed", 1, "-o", games)
+    assert run(*play, stdin=b"\nresign\n" * 2).status == 0
+    lines = games.read_text().splitlines()
+    dates = ("2026-11-09T20:15:00Z", "2026-12-01T00:00:00Z")
+    for at, date in enumerate(dates, 1):
+        lines[at] = json.dumps(json.loads(lines[at]) | {"date": date})
+    games.write_text("\n".join([*lines, ""]))
+    listed = json.loads(run("fenfs", "list", "--json", games).out)["games"]
+    assert [one["date"] for one in listed] == ["2026.11.9", "2026.12.1"]
+    listed = json.loads(run("fenfs", "list", "--json", "--date", "2026.12..", games).out)["games"]
+    assert [one["game"] for one in listed] == [2]
+
+
 def test_one_record_for_all_evenings(tmp_path: pathlib.Path) -> None:
     """A larger -n goes on, games have a date, and `rate` shows each day."""
     games = tmp_path / "g.jsonl"
