@@ -65,6 +65,10 @@ def run_learned(
     if game.players != 2:
         raise UsageError("--learn is for games of two players", text=game.name)
     source, metadata = frozen_weights(learning.out, spec, game)
+    if source is None:
+        from stratkit.players.factory import open_player
+
+        open_player(spec, game, 0, 1)  # who does not play is told before anybody learns
     weights = learning.weights or (OWN if _plays(metadata) else NOTHING)
     if weights == OWN and not _plays(metadata):
         raise UsageError("--weights own: the player has no network that plays", text=text)

@@ -265,6 +265,7 @@ REFUSED = {
     "none: 'human'",
     "kuhn ucc:bot --learn 5 --out y": "--learn takes a frozen player of self-play, and programs "
     "are none: 'ucc:bot'",
+    "leduc heuristic --learn 5 --out y": "heuristic does not play leduc: 'heuristic'",
     "kuhn cfr:10 --learn 5 --out y": "--learn takes a PLAYER, and a solver is none: 'cfr:10'",
     "kuhn uniform --learn 5 --out y --weights own": "--weights own: the player has no network "
     "that plays: 'uniform'",
