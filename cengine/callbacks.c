@@ -4,6 +4,8 @@
  * then the caller's bytes. So a state's actor, legal actions and returns are asked for once, and
  * what is said of it does not change.
  */
+#include "compact.h"
+
 #include "games.h"
 #include "small.h"
 

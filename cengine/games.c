@@ -1,4 +1,6 @@
 /* The list of games. */
+#include "compact.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* What holds of every state between two actions. Sanitizers and fuzzers ask after each of them. */
+#include "compact.h"
+
 #include "stratego.h"
 
 /* The squares of one side's pieces, its movers and its hidden types, counted anew from the cells.

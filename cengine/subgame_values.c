@@ -1,4 +1,6 @@
 /* What policies are worth in subgames, and how they learn there (subgames.h). */
+#include "compact.h"
+
 #include <string.h>
 
 #include "regret.h"

@@ -1,4 +1,6 @@
 /* What policies are worth on a tree: reach, counterfactual values, best response. */
+#include "compact.h"
+
 #include <string.h>
 
 #include "regret.h"

@@ -1,4 +1,6 @@
 /* The variants, and boards of theirs with other lakes. To add a variant, add a row. */
+#include "compact.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* Diplomacy as Python sees it (stratkit.h). */
+#include "compact.h"
+
 #include <stdlib.h>
 #include <string.h>
 

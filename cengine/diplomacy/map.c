@@ -1,4 +1,6 @@
 /* Reading the text of a map (formats/diplomacy.md). */
+#include "compact.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

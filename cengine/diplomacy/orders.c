@@ -1,4 +1,6 @@
 /* Legal orders. */
+#include "compact.h"
+
 #include <string.h>
 
 #include "diplomacy.h"

@@ -1,4 +1,6 @@
 /* Retreats, centres, adjustments, and which phase comes next. */
+#include "compact.h"
+
 #include <string.h>
 
 #include "diplomacy.h"

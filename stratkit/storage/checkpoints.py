@@ -288,7 +288,8 @@ def tensors_of(tensors: Tensors, part: str) -> dict[str, npt.NDArray[Any]]:
 
 # --- shuffled files -------------------------------------------------------------------------------
 
-# The first bytes of float32 numbers say little, their last ones much; apart, they pack better.
+# The exponents of float32 numbers say little, and what follows much; apart, they pack better.
+_IN_HALVES = 1  # ends the length of a header, the eighth byte of a file; in older ones it is 0
 
 
 def _is_shuffled(path: StrPath) -> bool:
@@ -303,20 +304,42 @@ def plain_content(path: StrPath) -> bytes:
         content = stream.read()
     if not _is_shuffled(path):
         return content
-    at = _numbers_at(content)
-    return content[:at] + np.frombuffer(content[at:], np.uint8).reshape(4, -1).T.tobytes()
+    begin, at = content[: _LENGTH - 1] + b"\0", _numbers_at(content)
+    shuffled = np.frombuffer(content[at:], np.uint8)
+    if content[_LENGTH - 1 : _LENGTH] == bytes([_IN_HALVES]):
+        plain = _numbers_of(shuffled)
+    else:
+        plain = shuffled.reshape(4, -1).T.tobytes()
+    return begin + content[_LENGTH:at] + plain
 
 
 def _shuffled(content: bytes) -> bytes:
-    """A safetensors file of float32 with the first bytes of all numbers first, then the second
-    ones, and so on. Its header stays."""
+    """A safetensors file of float32, its numbers turned left by a bit: the upper halves of their
+    first bytes, which are exponents, the lower halves, their second bytes, and so on."""
     at = _numbers_at(content)
-    return content[:at] + np.frombuffer(content[at:], np.uint8).reshape(-1, 4).T.tobytes()
+    numbers = np.frombuffer(content[at:], "<u4")
+    turned = (numbers << 1 | numbers >> 31).astype(">u4").view(np.uint8).reshape(-1, 4)
+    halves = np.append(turned[:, 0], np.zeros(len(numbers) % 2, np.uint8)).reshape(-1, 2)
+    upper, lower = halves & 0xF0, halves << 4
+    packed = [upper[:, 0] | upper[:, 1] >> 4, lower[:, 0] | lower[:, 1] >> 4, *turned[:, 1:].T]
+    begin = content[: _LENGTH - 1] + bytes([_IN_HALVES])
+    return begin + content[_LENGTH:at] + b"".join(part.tobytes() for part in packed)
+
+
+def _numbers_of(shuffled: npt.NDArray[np.uint8]) -> bytes:
+    """What `_shuffled` began with. `ValueError`: it did not with so many bytes."""
+    n = len(shuffled) // 4
+    upper, lower = shuffled[: n + n % 2].reshape(2, -1)
+    turned = np.empty((n, 4), np.uint8)
+    turned[:, 0] = np.stack([upper & 0xF0 | lower >> 4, upper << 4 | lower & 15], 1).reshape(-1)[:n]
+    turned[:, 1:] = shuffled[n + n % 2 :].reshape(3, n).T
+    numbers = turned.view(">u4").astype("<u4")
+    return (numbers >> 1 | numbers << 31).tobytes()
 
 
 def _numbers_at(content: bytes) -> int:
-    """Where the numbers of a safetensors file begin."""
-    return _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+    """Where the numbers of a safetensors file begin, or of a shuffled one."""
+    return _LENGTH + int.from_bytes(content[: _LENGTH - 1], "little")
 
 
 # --- a RUN ----------------------------------------------------------------------------------------

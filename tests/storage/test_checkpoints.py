@@ -105,17 +105,17 @@ def test_the_hash_is_what_sha256sum_prints(path: pathlib.Path) -> None:
     assert checkpoint_hash(path) == printed.stdout.split()[0]
 
 
-def test_a_shuffled_file_is_the_same_policy(tmp_path: pathlib.Path) -> None:
-    weights = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.float32([0.1])}
+@pytest.mark.parametrize("more", [1, 2])
+def test_a_shuffled_file_is_the_same_policy(tmp_path: pathlib.Path, more: int) -> None:
+    weights = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.full(more, -0.1, "<f4")}
     plain, other = tmp_path / "x.safetensors", tmp_path / "x.shuffled"
     for file in (plain, other):
         save_policy(file, weights, METADATA)
     content = other.read_bytes()
-    assert content[-28:] == b"".join(plain.read_bytes()[-28 + byte :: 4] for byte in range(4))
     assert same(load_network(other, None)[0], load_network(plain, None)[0])
     assert read_metadata(other) == read_metadata(plain)
     assert checkpoint_hash(other) == checkpoint_hash(plain) and content != plain.read_bytes()
-    for wrong in (content[:-1], content[:-4], content[:20], b""):
+    for wrong in (content[:-1], content[:-4], content[:20], content[:7], content + b"x", b""):
         other.write_bytes(wrong)
         for read in (load_checkpoint, read_metadata):
             with pytest.raises(InputError, match="not a checkpoint, or truncated"):
@@ -123,6 +123,27 @@ def test_a_shuffled_file_is_the_same_policy(tmp_path: pathlib.Path) -> None:
     other.write_bytes(content[:-1] + b"x")
     with pytest.raises(InputError, match="damaged: its tensors"):
         load_checkpoint(other)
+
+
+def test_the_order_of_a_shuffled_file(tmp_path: pathlib.Path) -> None:
+    """As formats/checkpoint.md has it: 1 is 3f800000, -2 is c0000000, -0.1 is bdcccccd."""
+    file = tmp_path / "x.shuffled"
+    save_policy(file, {"a": np.float32([1, -2, -0.1])}, METADATA)
+    content = file.read_bytes()
+    assert content[7] == 1
+    turned = [0x7F000000, 0x80000001, 0x7B99999B]
+    rest = bytes(number >> shift & 255 for shift in (16, 8, 0) for number in turned)
+    assert content[-13:] == bytes([0x78, 0x70, 0xF0, 0xB0]) + rest
+
+
+def test_an_older_shuffled_file(tmp_path: pathlib.Path) -> None:
+    """Its bytes are in another order, and its numbers are not turned."""
+    plain, older = tmp_path / "x.safetensors", tmp_path / "x.shuffled"
+    save_policy(plain, {"a": np.float32([1, 2, -0.1])}, METADATA)
+    content = plain.read_bytes()
+    older.write_bytes(content[:-12] + b"".join(content[-12 + byte :: 4] for byte in range(4)))
+    assert same(load_network(older, None)[0], load_network(plain, None)[0])
+    assert checkpoint_hash(older) == checkpoint_hash(plain)
 
 
 def test_parts() -> None:
