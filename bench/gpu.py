@@ -128,7 +128,7 @@ PLANS = {
         chunks={"plain": [4096], "tiny": [4096]},
         seconds=5,
         slices=Slices(
-            "classic", {"fromto:32x2+mirrored": [32]}, {"fromto:32x2+mirrored": [64]}, [512],
+            "classic", {"fromto:32x2+mirrored": [32]}, {"fromto:32x2+mirrored": [64]}, 512,
             ["fromto:32x2+mirrored"], [], ["fromto:32x2+mirrored"],
         ),
     ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
 
+import msgspec
 import pytest
 import torch
 
@@ -46,6 +48,15 @@ def test_the_table_has_its_rows() -> None:
     ], done.stderr
     for row in cells[1:]:
         assert len(row) == len(cells[0]) and float(row[4].replace(",", "")) > 0
+
+
+def test_all_plans_are_of_the_kinds_that_they_declare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most rows of the larger ones run on a GPU only."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    import gpu
+
+    for plan in gpu.PLANS.values():
+        assert msgspec.convert(dataclasses.asdict(plan), gpu.Plan).game == plan.game
 
 
 def test_recorded_updates_have_the_gradient_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
