@@ -1,4 +1,5 @@
 /* The list of games. */
+#define SELDOM
 #include "compact.h"
 
 #include <stdio.h>

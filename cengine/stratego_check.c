@@ -1,4 +1,5 @@
 /* What holds of every state between two actions. Sanitizers and fuzzers ask after each of them. */
+#define SELDOM
 #include "compact.h"
 
 #include "stratego.h"

@@ -1,4 +1,5 @@
 /* Reading the text of a map (formats/diplomacy.md). */
+#define SELDOM
 #include "compact.h"
 
 #include <stdio.h>
