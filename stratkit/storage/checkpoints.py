@@ -289,7 +289,6 @@ def tensors_of(tensors: Tensors, part: str) -> dict[str, npt.NDArray[Any]]:
 # --- shuffled files -------------------------------------------------------------------------------
 
 # The exponents of float32 numbers say little, and what follows much; apart, they pack better.
-_IN_HALVES = 1  # ends the length of a header, the eighth byte of a file; in older ones it is 0
 
 
 def _is_shuffled(path: StrPath) -> bool:
@@ -304,13 +303,8 @@ def plain_content(path: StrPath) -> bytes:
         content = stream.read()
     if not _is_shuffled(path):
         return content
-    begin, at = content[: _LENGTH - 1] + b"\0", _numbers_at(content)
-    shuffled = np.frombuffer(content[at:], np.uint8)
-    if content[_LENGTH - 1 : _LENGTH] == bytes([_IN_HALVES]):
-        plain = _numbers_of(shuffled)
-    else:
-        plain = shuffled.reshape(4, -1).T.tobytes()
-    return begin + content[_LENGTH:at] + plain
+    at = _numbers_at(content)
+    return content[:at] + _numbers_of(np.frombuffer(content[at:], np.uint8))
 
 
 def _shuffled(content: bytes) -> bytes:
@@ -322,8 +316,7 @@ def _shuffled(content: bytes) -> bytes:
     halves = np.append(turned[:, 0], np.zeros(len(numbers) % 2, np.uint8)).reshape(-1, 2)
     upper, lower = halves & 0xF0, halves << 4
     packed = [upper[:, 0] | upper[:, 1] >> 4, lower[:, 0] | lower[:, 1] >> 4, *turned[:, 1:].T]
-    begin = content[: _LENGTH - 1] + bytes([_IN_HALVES])
-    return begin + content[_LENGTH:at] + b"".join(part.tobytes() for part in packed)
+    return content[:at] + b"".join(part.tobytes() for part in packed)
 
 
 def _numbers_of(shuffled: npt.NDArray[np.uint8]) -> bytes:
@@ -339,7 +332,7 @@ def _numbers_of(shuffled: npt.NDArray[np.uint8]) -> bytes:
 
 def _numbers_at(content: bytes) -> int:
     """Where the numbers of a safetensors file begin, or of a shuffled one."""
-    return _LENGTH + int.from_bytes(content[: _LENGTH - 1], "little")
+    return _LENGTH + int.from_bytes(content[:_LENGTH], "little")
 
 
 # --- a RUN ----------------------------------------------------------------------------------------
