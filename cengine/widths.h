@@ -13,7 +13,7 @@
 #endif
 
 /* Single floats are up to 1.4 times as fast where the compiler makes few vectors of them. Learners
- * leave them to others, so of what is NOT_BY_SINGLES they need to be right and small. */
+ * leave them to torch, so of what is NOT_BY_SINGLES they need to be right and small. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #ifdef NOT_BY_SINGLES

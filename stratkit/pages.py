@@ -92,10 +92,10 @@ def table(
     if spare:
         named = ", ".join(heads[at] for at in spare)
         add(box, "p", f"A wider window shows {named}, too.", class_="narrow small faint")
-    kinds = [
-        {"class_": "words"} if at in words else {"class_": "spare"} if at in spare else {}
-        for at in range(len(heads))
+    names = [
+        " ".join(["words"] * (at in words) + ["spare"] * (at in spare)) for at in range(len(heads))
     ]
+    kinds = [{"class_": name} if name else {} for name in names]
     row = SubElement(made, "tr")
     for head, kind in zip(heads, kinds, strict=True):
         add(row, "th", head, scope="col", **kind)

@@ -44,8 +44,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
-# That of mlp was chosen on a small card game, those in other games on these. On boards the batches,
-# rates and chunks are R-NaD's.
+# That of mlp was chosen on Kuhn poker, and NET/GAME on that game, of the sizes of the yardstick. On
+# boards the batches, rates and chunks are R-NaD's.
 _MMD_SMALL_BOARDS = {
     "batch": 8,
     "lr": 3e-3,
@@ -68,8 +68,8 @@ _MMD_VECTORS = {
     "average_rate": 1e-5,
     "chunk": 1 << 20,
 }
-# Games with millions of information sets: more steps of fewer games, and a temperature that falls
-# later and slower.
+# Millions of information sets want more steps of fewer games, and a temperature that falls later
+# and slower.
 _MMD_LARGE = {
     **_MMD_VECTORS,
     "batch": 128,

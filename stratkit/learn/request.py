@@ -90,7 +90,7 @@ class Request:
             name_algorithm(self.algorithm)
         if not (self.resume or self.start):  # else what is stored may matter, too
             with of_command_line():  # a preset may matter, and its network follow from the game
-                _merged(self.net, {}, self.given, self.algorithm or RNAD, game=self.game or "")
+                _merged(self.net, {}, self.given, self.algorithm or RNAD, game=self.game)
         for path in self.inputs:
             if path != STDIN:
                 os.stat(path)
@@ -223,10 +223,11 @@ def _merged(
     given: Mapping[str, Any],
     algorithm: str,
     device: str = "cpu",
-    game: str = "",
+    game: str | None = "",
 ) -> dict[str, Any]:
     """The settings by name. Without a network, those that a preset may have are missing if they are
-    not given. `InputError`: an unknown one, or some do not go together."""
+    not given. `InputError`: an unknown one, or some do not go together. Without a game nobody knows
+    yet what its preset counts."""
     known, entry = fields_of(algorithm), algorithm_kind(algorithm)
     check_names(given, algorithm)
     values = {name: one.default for name, one in known.items()}
@@ -235,13 +236,15 @@ def _merged(
         for preset in entry.presets.values():
             values = {name: value for name, value in values.items() if name not in preset}
     else:
-        preset = entry.presets.get(preset_of(net, entry.presets, game), {})
+        preset = entry.presets.get(preset_of(net, entry.presets, game or ""), {})
         on_device = {name: one for name, one in _ON_DEVICE[device].items() if name in known}
         values |= stored or {**preset, **on_device}
     unit = values.get("anneal_by", STEPS)
     values |= given
     falls = any(values.get(name, 1) for name in known if name.endswith("_power"))
-    if falls and unit != (asked := values.get("anneal_by", unit)) and "anneal_after" not in given:
+    another = net and game is not None and values["anneal_by"] != unit
+    if another and falls and "anneal_after" not in given:
+        asked = values["anneal_by"]
         raise InputError(f"--anneal-by {asked} needs --anneal-after, a number of {asked}")
     check_rules(entry.config.rules, values)
     return values
@@ -333,8 +336,7 @@ def _defaults_of(name: str, algorithm: str) -> str:
     presets = []
     for net, preset in known.items():
         kind, _, game = net.partition("/")
-        elsewhere = known[kind].get(name, default) if game else ...
-        if name in preset and preset[name] != elsewhere:
+        if name in preset and not (game and preset[name] == known[kind].get(name, default)):
             presets.append(f"{net} {_text(preset[name])}")
     return "; ".join([_text(default), *filter(None, [", ".join(presets)])])
 

@@ -327,7 +327,7 @@ def _numbers_of(shuffled: npt.NDArray[np.uint8]) -> bytes:
     turned[:, 0] = np.stack([upper & 0xF0 | lower >> 4, upper << 4 | lower & 15], 1).reshape(-1)[:n]
     turned[:, 1:] = shuffled[n + n % 2 :].reshape(3, n).T
     numbers = turned.view(">u4").astype("<u4")
-    return (numbers >> 1 | numbers << 31).tobytes()
+    return (numbers >> 1 | numbers << 31).astype("<u4").tobytes()
 
 
 def _numbers_at(content: bytes) -> int:

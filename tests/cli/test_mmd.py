@@ -240,7 +240,16 @@ def test_a_game_has_its_own_defaults(tmp_path: pathlib.Path) -> None:
     assert done.status == 0, done.err
     config = load_checkpoint(newest(tmp_path / "a"))[1]["config"]
     assert (config["anneal_by"], config["anneal_after"]) == ("decisions", 5e5)
-    done = run("train", games, "--out", tmp_path / "a", "--resume", "--steps", 2)
+    own = ("--anneal-by", "steps", "--anneal-after", 100, "--eta-power", 0.5)
+    done = run("train", games, "--out", tmp_path / "own", *options, *own, "--steps", 1)
+    assert done.status == 0, done.err
+    done = run("train", games, "--out", tmp_path / "own", "--resume", "--steps", 2)
+    assert done.status == 0, done.err
+    stored = load_checkpoint(newest(tmp_path / "own"))[1]
+    assert stored["step"] == 2
+    config = stored["config"]
+    assert (config["anneal_by"], config["anneal_after"], config["eta_power"]) == ("steps", 100, 0.5)
+    done = run("train", games, "--out", tmp_path / "c", *options, "--anneal-by", "decisions")
     assert done.status == 0, done.err
     done = run("train", games, "--out", tmp_path / "b", *options, "--anneal-by", "steps")
     assert done.status == 2

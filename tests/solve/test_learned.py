@@ -252,6 +252,18 @@ def test_settings_of_train_choose_the_learner_and_rules_hold(tmp_path: pathlib.P
     assert metadata["rules"]["open"] == header["rules"]["open"] == 1
 
 
+def test_exploiters_have_their_own_schedule_where_the_game_has_another(
+    tmp_path: pathlib.Path,
+) -> None:
+    """Dark Hex counts decisions. Folders keep nothing of it, so that older ones go on."""
+    words = ("dark_hex:2", "random", "--learn", 1, "--out", "out", "-n", 2, "--seeds", "3")
+    done = run("exploit", *words, "-q", cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    config = read_metadata(tmp_path / "out/seed-3-step-1.safetensors")["config"]
+    assert (config["anneal_by"], config["anneal_after"], config["batch"]) == ("steps", 100, 256)
+    assert "anneal_by" not in json.loads((tmp_path / "out" / ABOUT).read_text())["settings"]
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 REFUSED = {
