@@ -1,5 +1,5 @@
 /* Diplomacy as Python sees it (stratkit.h). */
-#include "compact.h"
+#include "../compact.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Reading the text of a map (formats/diplomacy.md). */
 #define SELDOM
-#include "compact.h"
+#include "../compact.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Legal orders. */
-#include "compact.h"
+#include "../compact.h"
 
 #include <string.h>
 

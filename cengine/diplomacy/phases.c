@@ -1,5 +1,5 @@
 /* Retreats, centres, adjustments, and which phase comes next. */
-#include "compact.h"
+#include "../compact.h"
 
 #include <string.h>
 

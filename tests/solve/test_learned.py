@@ -333,7 +333,7 @@ def test_a_refused_folder_stays_as_it_is(
         (tmp_path / file).write_text("not of these")
     (tmp_path / ABOUT).write_text(json.dumps(about))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
-    done = here("exploit", "kuhn", "heuristic", "--learn", 5, "--out", tmp_path)
+    done = here("exploit", "kuhn", "random", "--learn", 5, "--out", tmp_path)
     assert done.status == 1 and said in done.error_line
     assert {path: path.read_bytes() for path in before} == before
 
@@ -354,10 +354,12 @@ def test_of_exploiters_that_learned_nothing_only_their_own_files_go(tmp_path: pa
 
 
 def test_a_command_that_fails_says_why_and_leaves_nothing(tmp_path: pathlib.Path) -> None:
-    words = ("kuhn", "heuristic", "--learn", 5, "--out", "y", "--seeds", 2)
+    (tmp_path / "board.toml").write_text('net = "fromto"\n')
+    words = ("kuhn", "uniform", "--learn", 5, "--out", "y", "--seeds", 2, "--config", "board.toml")
     done = run("exploit", *words, cwd=tmp_path)
-    wanted = "exploit: seed 1 cannot learn: selfplay: heuristic does not play kuhn: 'heuristic'"
-    assert (done.status, done.error_line, os.listdir(tmp_path)) == (1, wanted, [])
+    wanted = "exploit: seed 1 cannot learn: train: this network is for boards"
+    assert done.status == 1 and done.error_line.startswith(wanted)
+    assert os.listdir(tmp_path) == ["board.toml"]
 
 
 def test_a_match_goes_on_where_it_was_stopped(learned: Learned) -> None:
