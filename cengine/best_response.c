@@ -11,8 +11,6 @@
  * Beside the best response stands the best *deviation*: the player chooses one turn anew, and plays
  * by the policy before and after it. A turn is a simultaneous one (game.h), else a decision.
  */
-#include "compact.h"
-
 #include <string.h>
 
 #include "tree.h"

@@ -4,8 +4,6 @@
  * then the caller's bytes. So a state's actor, legal actions and returns are asked for once, and
  * what is said of it does not change.
  */
-#include "compact.h"
-
 #include "games.h"
 #include "small.h"
 

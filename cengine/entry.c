@@ -21,7 +21,6 @@ typedef void enter_board(const entry_size *size, const float *features, const fl
 typedef void enter_gradient(const entry_size *size, const float *features, const float *counts,
                             const float *out, const float *of_out, float *weights);
 
-#define NOT_BY_SINGLES
 #define EACH_WIDTH "entry_lanes.h"
 #include "widths.h"
 

@@ -1,7 +1,4 @@
 /* The list of games. */
-#define SELDOM
-#include "compact.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

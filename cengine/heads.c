@@ -75,7 +75,6 @@ static void take(const heads *h, float *some, double *all)
     memset(some, 0, h->all * sizeof *some);
 }
 
-#define NOT_BY_SINGLES
 #define EACH_WIDTH "heads_lanes.h"
 #include "widths.h"
 

@@ -1,7 +1,5 @@
 /* Kuhn poker (Kuhn 1950): three cards, one each, an ante of 1 and one bet of 1. The value of the
  * game is -1/18 for the first player. */
-#include "compact.h"
-
 #include "games.h"
 #include "small.h"
 

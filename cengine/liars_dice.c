@@ -10,8 +10,6 @@
  * (with one die: the face). Hands that differ in the order of the dice only are one, which is the
  * smallest tree.
  */
-#include "compact.h"
-
 #include "liars_dice.h"
 
 #include "games.h"

@@ -6,8 +6,6 @@
  * player 1 does not see the row: there are two information states. A player sees only who it is
  * (two bytes, one-hot).
  */
-#include "compact.h"
-
 #include <errno.h>
 #include <math.h>
 

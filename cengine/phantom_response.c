@@ -15,8 +15,6 @@
  * cell empty, and the plan after it found it taken, one after the other. A plan has room for what
  * it may come to, so those two lie where the number of cells left says.
  */
-#include "compact.h"
-
 #include "phantom.h"
 #include "room.h"
 #include "threads.h"

@@ -20,8 +20,6 @@
  * enemy then did not see: one fewer after every try, whatever it found. So a history's probability
  * depends on the numbers of its stones and hits, and not on their order.
  */
-#include "compact.h"
-
 #include "phantom.h"
 
 enum { NO_CELL = MOST_CELLS, MOST_TURNS = MOST_CELLS, MOST_WAYS = 62 * 62, MOST_TRIES = 100000 };

@@ -1,6 +1,4 @@
 /* Enumerating a game's public tree (public_tree.h). */
-#include "compact.h"
-
 #include "public_tree.h"
 
 #include <assert.h>

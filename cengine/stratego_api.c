@@ -1,6 +1,4 @@
 /* What Python asks of a batch of Stratego beyond the game interface. */
-#include "compact.h"
-
 #include <string.h>
 
 #include "batch.h"

@@ -8,8 +8,6 @@
  * All this is for states that began with their deployment. One that began from a position does not
  * tell where its pieces stood before: no public tree has it.
  */
-#include "compact.h"
-
 #include <string.h>
 
 #include "stratego.h"

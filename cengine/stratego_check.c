@@ -1,7 +1,4 @@
 /* What holds of every state between two actions. Sanitizers and fuzzers ask after each of them. */
-#define SELDOM
-#include "compact.h"
-
 #include "stratego.h"
 
 /* The squares of one side's pieces, its movers and its hidden types, counted anew from the cells.

@@ -1,6 +1,4 @@
 /* What policies are worth in subgames, and how they learn there (subgames.h). */
-#include "compact.h"
-
 #include <string.h>
 
 #include "regret.h"

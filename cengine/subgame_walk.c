@@ -1,7 +1,5 @@
 /* Games of chance through subgames, from the root to a leaf or an end (subgames.h): by the policies
  * and, now and then, by chance. */
-#include "compact.h"
-
 #include <assert.h>
 
 #include "subgames.h"

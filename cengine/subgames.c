@@ -1,6 +1,4 @@
 /* Cutting subgames out of a public tree, and what a value network sees of their leaves. */
-#include "compact.h"
-
 #include "subgames.h"
 
 #include <assert.h>

@@ -1,6 +1,4 @@
 /* What policies are worth on a tree: reach, counterfactual values, best response. */
-#include "compact.h"
-
 #include <string.h>
 
 #include "regret.h"

@@ -3,8 +3,6 @@
  *
  * A second walk through all histories. A history's value is known when its last child's is.
  */
-#include "compact.h"
-
 #include <string.h>
 
 #include "tree.h"

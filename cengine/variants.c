@@ -1,7 +1,4 @@
 /* The variants, and boards of theirs with other lakes. To add a variant, add a row. */
-#define SELDOM
-#include "compact.h"
-
 #include <stdio.h>
 #include <string.h>
 

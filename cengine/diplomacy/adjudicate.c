@@ -7,8 +7,6 @@
  * circle are a circular movement, whose moves succeed, or a convoy paradox, whose convoys fail
  * (Szykman's rule: DATC 4.A.2). A convoyed army needs one route that holds (4.A.1).
  */
-#include "../compact.h"
-
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,4 @@
 /* Diplomacy as Python sees it (stratkit.h). */
-#include "../compact.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
  * order is up to three actions: verb, whom, whither. When all have ordered, the phase is carried
  * out: a simultaneous turn. In adjustments DIP_HOLD keeps a unit, or builds nothing.
  */
-#include "../compact.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

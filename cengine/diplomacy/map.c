@@ -1,7 +1,4 @@
 /* Reading the text of a map (formats/diplomacy.md). */
-#define SELDOM
-#include "../compact.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
 /* Legal orders. */
-#include "../compact.h"
-
 #include <string.h>
 
 #include "diplomacy.h"

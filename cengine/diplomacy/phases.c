@@ -1,6 +1,4 @@
 /* Retreats, centres, adjustments, and which phase comes next. */
-#include "../compact.h"
-
 #include <string.h>
 
 #include "diplomacy.h"
