@@ -47,6 +47,8 @@ LIBRARIES = (
 )
 
 
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 # Takes the place of Python; other words than a script's or a command's are Python's own.
 PYTHON = """#!/bin/sh
 forked() {{ exec {python} -I -S {script} {socket} "$@"; }}
@@ -91,14 +93,22 @@ def ask(path: str, module: str, arguments: list[str]) -> int:
     with connect(path, module, arguments) as server:
         os.closerange(0, 2)  # nobody shall think that this reads or writes
         process = int(server.recv(16))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda number, _: os.kill(process, number))
+        for number in PASSED_ON:
+            signal.signal(number, lambda number, _: pass_on(process, number))
         status = int(server.recv(16))
+        for number in PASSED_ON:  # what comes now comes too late, and changes no status
+            signal.signal(number, signal.SIG_IGN)
     if status < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     return status
+
+
+def pass_on(process: int, number: int) -> None:
+    """Sends the signal on. The process may have ended, and its status be on its way."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
 
 
 def serve(folder: str) -> dict:

@@ -59,7 +59,7 @@ def test_a_player_grows_among_others(tmp_path: pathlib.Path, environment: dict[s
                 time.sleep(0.1)
             send(script.pid, number)
             _, said = script.communicate(timeout=PATIENCE)
-        assert script.returncode == 128 + number
+        assert script.returncode == 128 + number, said.decode()
         assert b"gpu.sh: these pipes are gone; the same gpu.sh command goes on\n" in said
         before, (steps, newest) = steps, list_checkpoints(tmp_path / "run")[-1]
         metadata = read_metadata(newest)

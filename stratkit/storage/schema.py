@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -35,6 +36,10 @@ _WORDS = {
 UNSOUND = (msgspec.MsgspecError, ValueError, RecursionError)
 
 Object = TypeVar("Object")
+
+# Readers of pipes are threads. msgspec looks at the fields of a class when it first meets it, and
+# ends the interpreter where two threads do so at once (0.22).
+_converting = threading.Lock()
 
 
 def check_seed(seed: int) -> None:
@@ -91,7 +96,8 @@ def convert(value: Mapping[str, Any], type_: type[Object], noun: str = "field") 
     """The object of `type_` with the fields of `value`. Raises `InputError`, which names the first
     field that is missing or wrong, and shows it; `noun` is what messages call a field."""
     try:
-        return msgspec.convert(value, type_)
+        with _converting:
+            return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
         raise _wrong_field(value, str(error), noun) from None
     except UnicodeEncodeError as error:  # half of a surrogate pair, in the name of a field
