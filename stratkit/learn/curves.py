@@ -148,6 +148,8 @@ def plot(
         axes.set_ylabel(field.replace("_", " "))
         axes.grid(alpha=0.3)
     grid[-1][0].set_xlabel(over)
+    if over != "hours":  # a step is whole, however short a run is
+        grid[-1][0].xaxis.get_major_locator().set_params(integer=True)
     if how.band:
         label = f"mean and range of {len(runs)} runs"
         grid[-1][0].plot([], [], color=_colour(0), label=label)

@@ -74,6 +74,13 @@ def test_a_lone_elo_has_its_interval(tmp_path: pathlib.Path) -> None:
         assert len(arrows) == (ends == 1)
 
 
+def test_a_short_run_has_whole_steps(tmp_path: pathlib.Path) -> None:
+    one, picture = a_run(tmp_path / "one", 3), tmp_path / "out.svg"
+    assert run("curves", one, "--field", "value_loss", "-o", picture).status == 0
+    texts = said(picture)
+    assert texts[: texts.index("step")] == ["1", "2", "3"]
+
+
 def test_what_is_read_and_where_it_is_drawn(tmp_path: pathlib.Path) -> None:
     found = read_run(f"{a_run(tmp_path / 'one')}/")
     assert found.name == str(tmp_path / "one")
