@@ -19,6 +19,8 @@ ROUNDS = ("first round", "second round")
 class CardsKit(Kit):
     """A player bets, and chance deals a rank."""
 
+    dealt = "card"
+
     @property
     def _public(self) -> bool:
         """Whether there is a public card, and a second round."""

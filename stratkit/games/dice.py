@@ -15,6 +15,8 @@ from stratkit.games.kit import Kit, TurnText
 class DiceKit(Kit):
     """A bid is a number of dice and their face, as `2x5`; the next one may be called a liar."""
 
+    dealt = "dice"
+
     def action_names(self) -> npt.NDArray[Any]:
         names = super().action_names()
         dice, faces = map(int, self.game.name.partition(":")[2].split("x"))

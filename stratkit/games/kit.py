@@ -62,11 +62,14 @@ class Kit:
     notation      how its games are written
     draws         whether `turn` draws a board
     hidden_types  whether what is hidden are types of pieces by square (`engine.hidden_types`)
+    dealt         what chance deals: first to player 0, then to player 1, then to all; "": its draws
+                  have no names
     """
 
     notation: ClassVar[Notation] = Notation.NUMBERS
     draws: ClassVar[bool] = False
     hidden_types: ClassVar[bool] = False
+    dealt: ClassVar[str] = ""
 
     def __init__(self, game: Game) -> None:
         self.game = game

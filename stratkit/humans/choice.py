@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,15 +42,17 @@ class Choice:
 
 
 def told(game: Game, actions: Int32s | Sequence[int], me: int | None = None) -> list[str]:
-    """A game that is over, action by action, with all that was hidden: `you: bet`, `chance: K`.
+    """A game that is over, action by action, with all that was hidden: `you: bet`, `your card: K`.
     `me`: who reads it; None: nobody of the game."""
-    batch, names = Batch(game, 1), kit_of(game).action_names()
+    batch, kit = Batch(game, 1), kit_of(game)
+    names, who, dealt = kit.action_names(), list(SEATS), [f"{one}'s" for one in SEATS]
+    if me is not None:
+        who[me], who[1 - me], dealt[me], dealt[1 - me] = "you", "they", "your", "their"
+    whose = (f"{one} {kit.dealt}" for one in itertools.chain(dealt, itertools.repeat("public")))
     lines = []
     for action in map(int, actions):
         actor = int(batch.actors()[0])
-        who = "chance" if actor == CHANCE else SEATS[actor] if me is None else (
-            "you" if actor == me else "they"
-        )  # fmt: skip
-        lines.append(f"{who}: {names[actor, action]}")
+        said = who[actor] if actor != CHANCE else next(whose) if kit.dealt else "chance"
+        lines.append(f"{said}: {names[actor, action]}")
         batch.apply(np.array([action], np.int32))
     return lines

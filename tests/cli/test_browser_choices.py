@@ -44,7 +44,7 @@ def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) ->
         told = browser.evaluate("at('told').textContent")
         browser.click("part")
         assert served.ended()[0] == 0
-        assert "chance: " in told
+        assert "your card: " in told and "their card: " in told
     assert len(records(games)) == 2 and browser.errors == []
 
 

@@ -21,6 +21,9 @@ from stratkit.humans.choice import told
 from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.players.player import Views
 
+# What chance deals is told at the end.
+CARDS, DICE = {"your card", "their card"}, {"your dice", "their dice"}
+DEALT = {"kuhn": CARDS, "leduc": {*CARDS, "public card"}, "liars_dice": DICE}
 SINGLE = [
     name
     for name in GAMES
@@ -45,9 +48,8 @@ def test_bets_are_typed_by_name(tmp_path: pathlib.Path) -> None:
     words = (tmp_path / "g.jsonl.said").read_text().splitlines()
     assert [word for word in words if ">" not in word] == ["0 raise", "0 call"]
     shown, said = play("leduc", ["raise", "call", "call", "call", "call"], "-o", games, "--resume")
-    assert (
-        "chance: Q; chance: K; you: raise; they: raise; you: call; chance: K; you: raise" in shown
-    )
+    bets = "you: raise; they: raise; you: call; public card: K; you: raise"
+    assert f"your card: Q; their card: K; {bets}" in shown
     assert re.search(r"^game 1: you (won|lost) \d+$", said, re.MULTILINE)
 
 
@@ -82,7 +84,8 @@ def test_a_person_sees_what_its_view_has_and_nothing_else(name: str) -> None:
         batch.apply(chosen)
     lines = told(game, played, 0)
     assert len(lines) == len(played)
-    assert {line.split(":")[0] for line in lines} <= {"you", "they", "chance"}
+    known = {"you", "they"} | DEALT.get(name.partition(":")[0], {"chance"})
+    assert {line.split(":")[0] for line in lines} <= known
 
 
 def test_only_setups_come_from_a_file(tmp_path: pathlib.Path) -> None:
