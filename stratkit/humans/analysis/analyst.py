@@ -23,7 +23,8 @@ from stratkit.players.testtime.pipeline import PostprocessedPlayer
 ROWS = 256  # views that a network evaluates at a time
 VALUES = "mmd"  # the search that values all moves in the same worlds
 # What compares moves where the PLAYER has no search of its own: bench/analysis.md.
-WORLDS, DEPTH, ETA = 16, 2, 30.0
+WORLDS, DEPTH, ETA = 8, 8, 30.0
+DEPTHS = {"classic": 2}  # where a rollout of `DEPTH` plies takes too long
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def _mean(each: Float64s) -> tuple[float, float]:
 
 def searching(spec: PlayerSpec, worlds: int = WORLDS) -> PlayerSpec:
     """The PLAYER, with a search that compares moves if it has none. `UsageError`: it is no network,
-    or its search is another one."""
+    or its search is another one. `InputError`: it cannot be opened."""
     if spec.kind is not NETWORK:
         raise UsageError("only a network's moves can be explained", text=spec.text)
     options: SearchOptions = spec.options.searching
@@ -98,8 +99,9 @@ def searching(spec: PlayerSpec, worlds: int = WORLDS) -> PlayerSpec:
         what = f"moves are compared by search={VALUES}, not by search={options.search}"
         raise UsageError(what, text=spec.text)
     if not options:
+        depth = DEPTHS.get(game_of(spec), DEPTH)
         options = SearchOptions(
-            search=VALUES, rollouts=1, worlds=worlds, depth=DEPTH, eta=ETA, belief="setups"
+            search=VALUES, rollouts=1, worlds=worlds, depth=depth, eta=ETA, belief="setups"
         )
     return replace(spec, options=replace(spec.options, searching=options))
 

@@ -48,10 +48,11 @@ def details(analyst: Analyst, turn: Turn, judged: Judgement, played: int) -> Map
     some = Batch.gathered([(worlds, np.arange(LINE_WORLDS))])
     evaluator, kind = player.evaluator, analyst.variant
     takes, falls = _events(evaluator, first, judged, kind)
-    moves: list[dict[str, Any]] = []
-    for at, text in enumerate(names(kind, judged.side, judged.moves)):
+    texts, moves = names(kind, judged.side, judged.moves), list[dict[str, Any]]()
+    for at in sorted(range(len(texts)), key=lambda at: at != judged.best):  # first among equals
         numbers = *judged.value(at), *judged.loss(at), float(takes[at]), float(falls[at])
-        moves.append({"move": text, **dict(zip(NUMBERS, map(rounded, numbers), strict=True))})
+        named = dict(zip(NUMBERS, map(rounded, numbers), strict=True))
+        moves.append({"move": texts[at], **named})
     return {
         "moves": sorted(moves, key=lambda move: (move["loss"] is None, move["loss"] or 0)),
         "knew": _knew(worlds, judged.side, kind),

@@ -74,7 +74,7 @@ class GameAnalyst:
         """That of a ply of a game, or of a position."""
         if log is None:
             return position_record(self.analyst, judged, ply)
-        return _ply(self.analyst, judged, ply, _played(self.analyst, judged, log, ply))
+        return _ply(self.analyst, judged, ply, played_at(self.analyst, judged, log, ply))
 
     def ending(
         self, log: Log, turns: Sequence[Turn], found: Sequence[Record], mistakes: bool = True
@@ -99,12 +99,12 @@ class GameAnalyst:
     def mistake(self, log: Log, turn: Turn) -> Record:
         """A ply, looked at closely."""
         [judged] = self.close.judge([turn])
-        played = _played(self.close, judged, log, turn.ply)
+        played = played_at(self.close, judged, log, turn.ply)
         record = _ply(self.close, judged, turn.ply, played)
         return {**record, "kind": "mistake", **details(self.close, turn, judged, played)}
 
 
-def _played(analyst: Analyst, judged: Judgement, log: Log, ply: int) -> int:
+def played_at(analyst: Analyst, judged: Judgement, log: Log, ply: int) -> int:
     """The place of the move that was played."""
     move, side = log.moves[2 * ply : 2 * ply + 2], log.mover(ply)
     a, b = (int(analyst.variant.framed(side, square)) for square in move)
