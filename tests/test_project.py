@@ -91,6 +91,7 @@ SHARED = {
     "compressed",
     "declared",
     "errors",
+    "frozen",
     "netnames",
     "pages",
     "pictures",

@@ -12,6 +12,7 @@ everything else with `say` and `warn`.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -237,6 +238,7 @@ def _leave(status: int) -> NoReturn:
 def run(command: click.Command, tool: str, arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs `command`, called `tool`, and exits; all errors are told in one line."""
     RunningCommand.tool, RunningCommand.level = tool, 0
+    gc.freeze()  # what is loaded stays: the collector does not walk through it at the end
     _replace_closed_streams()
     for stream in (sys.stdin, sys.stdout):
         cast(io.TextIOWrapper, stream).reconfigure(errors="backslashreplace")

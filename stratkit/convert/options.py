@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 
 from stratkit.declared import REQUIRED, one_of, usage, whole
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 from stratkit.notation.select import Selection
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
@@ -18,7 +18,7 @@ PICTURES = (".svg", ".png")
 NO_GAME = "no such game in the input"  # of a selection
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ConvertOptions:
     """The options of `fenfs convert`."""
 
@@ -50,7 +50,7 @@ class ConvertOptions:
                 raise UsageError(f"{name} goes with --to fenfs, not with --to {self.to}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ListOptions:
     """The options of `fenfs list`."""
 
@@ -60,7 +60,7 @@ class ListOptions:
     jobs: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ReplayOptions:
     """The options of `fenfs replay`."""
 
@@ -73,7 +73,7 @@ class ReplayOptions:
     force: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class CheckOptions:
     """The options of `fenfs check`."""
 
@@ -93,7 +93,7 @@ class CheckOptions:
     jobs: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StatsOptions:
     """The options of `fenfs stats`."""
 
@@ -126,7 +126,7 @@ class StatsOptions:
             raise UsageError("standard input cannot be both sides of a comparison")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ShowOptions:
     """The options of `fenfs show`."""
 

@@ -4,14 +4,13 @@ This module imports neither torch nor numpy: `--help` needs it too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import option, text
+from stratkit.frozen import frozen
 from stratkit.players.clock import CLOCK, Clock
 from stratkit.players.spec import PlayerKind
 
 
-@dataclass(frozen=True)
+@frozen()
 class HumanOptions:
     """Of a person."""
 
@@ -19,7 +18,7 @@ class HumanOptions:
     offers: str | None = option(
         None, text("SOURCE"), "offer setups from here, as deploy-gen --from has it: model:FILE"
     )
-    clock: Clock | None = option(  # noqa: RUF009
+    clock: Clock | None = option(
         None, CLOCK, "seconds that a person has for all moves of a game, and more for each"
     )
 

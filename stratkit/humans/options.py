@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import one_of, usage, whole
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 
 ANY_ADDRESS = ("", "0", "0.0.0.0", "::")  # those that name no machine
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PersonOptions:
     """The options of `match` that are for a person."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from stratkit.declared import (
@@ -28,6 +27,7 @@ from stratkit.declared import (
     wholes,
 )
 from stratkit.errors import InputError
+from stratkit.frozen import frozen
 from stratkit.learn.presets import (
     ALPHAZE_PRESETS,
     BELIEF_PRESETS,
@@ -39,7 +39,7 @@ from stratkit.learn.presets import (
 from stratkit.netnames import DEFAULT_PBS
 
 
-@dataclass(frozen=True)
+@frozen()
 class BatchSpec:
     """What batches hold, and how the steps of episodes are laid out in them.
 
@@ -156,7 +156,7 @@ def _check_window(replays: int, window: int) -> None:
         raise InputError("--replays is more than --window keeps", text=replays)
 
 
-@dataclass(frozen=True)
+@frozen()
 class RunConfig:
     """How a run uses the machine and its folder."""
 
@@ -185,7 +185,7 @@ class RunConfig:
     threads: int = option(1, whole(1, 1024), "threads that work on a batch, a part each")
 
 
-@dataclass(frozen=True)
+@frozen()
 class AdamConfig:
     """The hyper-parameters of every algorithm: those of the optimizer. The names are those of
     Kingma and Ba 2015; the defaults those of the DeepNash paper, but that it clips gradients."""
@@ -266,7 +266,7 @@ class AdamConfig:
         return 0, 0
 
 
-@dataclass(frozen=True)
+@frozen()
 class PlayConfig(AdamConfig):
     """The hyper-parameters of every algorithm that learns to play from episodes."""
 
@@ -278,7 +278,7 @@ class PlayConfig(AdamConfig):
     )
 
 
-@dataclass(frozen=True)
+@frozen()
 class RNaDConfig(PlayConfig):
     """The hyper-parameters of R-NaD. The defaults are those of the DeepNash paper (Perolat et al.
     2022, supplement, table 3) as far as it has them, but for rho, weight_by, as_written:
@@ -342,7 +342,7 @@ class RNaDConfig(PlayConfig):
         return "none" if raw else processed(self.threshold, self.quanta) or "none"
 
 
-@dataclass(frozen=True)
+@frozen()
 class MMDConfig(PlayConfig):
     """The hyper-parameters of MMD. Eta, lambdas and ratio clip are those of Ataraxos (arXiv
     2511.07312); its filter, its kl_mu of .1 and its falling rate are not the defaults. What R-NaD
@@ -412,7 +412,7 @@ class MMDConfig(PlayConfig):
         return self.learn == "deployment"
 
 
-@dataclass(frozen=True)
+@frozen()
 class PPOConfig(PlayConfig):
     """The hyper-parameters of PPO. The defaults are NashPG's (arXiv 2510.18183, and its authors'
     version for OpenSpiel), without its magnet. What MMD has, too, has its name and means the
@@ -444,7 +444,7 @@ class PPOConfig(PlayConfig):
         return annealed(self.entropy_weight, 0.0, self.entropy_power, done, self.anneal_after)
 
 
-@dataclass(frozen=True)
+@frozen()
 class NashPGConfig(PPOConfig):
     """The hyper-parameters of NashPG: PPO's and the magnet's."""
 
@@ -452,7 +452,7 @@ class NashPGConfig(PPOConfig):
     magnet: str = same(MMDConfig, "magnet", "copy:40")
 
 
-@dataclass(frozen=True)
+@frozen()
 class AlphaZeConfig(PlayConfig):
     """The hyper-parameters of AlphaZero's loss. The defaults of self-play are AlphaZe**'s
     (Blüml, Czech, Kersting 2023), but that moves are drawn, and roots have noise."""
@@ -525,14 +525,14 @@ class AlphaZeConfig(PlayConfig):
         return ",".join([*keys, "worlds=1", "belief=true"])
 
 
-@dataclass(frozen=True)
+@frozen()
 class BeliefConfig(AdamConfig):
     """The hyper-parameters of a belief network."""
 
     average_rate: float = same(RNaDConfig, "average_rate", 0.003)
 
 
-@dataclass(frozen=True)
+@frozen()
 class ReBeLConfig(AdamConfig):
     """The hyper-parameters of ReBeL's value network. The defaults are for two cores and minutes;
     the paper's (Brown et al. 2020, appendix E) for Liar's Dice are lr 3e-4, halved every 20,000

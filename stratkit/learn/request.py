@@ -12,12 +12,13 @@ import functools
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, asdict, dataclass, fields
+from dataclasses import Field, asdict, fields
 from pathlib import Path
 from typing import Any
 
 from stratkit.declared import REQUIRED, check_rules, declared, number, option_name, usage, whole
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
+from stratkit.frozen import frozen
 from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
 from stratkit.learn.config import (
     ALGORITHMS,
@@ -39,7 +40,7 @@ _ON_DEVICE: Mapping[str, Mapping[str, Any]] = {  # settings that go with the dev
 WORDS = ("algorithm", "net")  # of a configuration file, beside the settings
 
 
-@dataclass(frozen=True)
+@frozen()
 class Request:
     """What `train` is asked for.
 
@@ -121,7 +122,7 @@ def of_command_line() -> Iterator[None]:
         raise UsageError(error.what, text=error.text) from None
 
 
-@dataclass
+@frozen()
 class Outcome:
     """How a run ended.
 
@@ -175,7 +176,7 @@ def newest_metadata(run: str) -> Mapping[str, Any]:
 # ---- settings ----
 
 
-@dataclass(frozen=True)
+@frozen()
 class Settings:
     """All settings of a run: `run`, and `hyper` of its `algorithm`."""
 

@@ -6,11 +6,12 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.declared import MAX_THREADS, usage, whole
 from stratkit.errors import InputError, UsageError, error_context
+from stratkit.frozen import frozen
 from stratkit.humans.options import PersonOptions
 from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.match.seats import check_names, counts_of
@@ -35,7 +36,7 @@ RULES = {
 COMMANDS = tuple(kind.prefix for kind in PLAYERS if kind.runs_code and kind.prefix)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class MatchOptions:
     """The options of `match`.
 

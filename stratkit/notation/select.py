@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stratkit.declared import one_of, usage
+from stratkit.frozen import frozen
 
 if TYPE_CHECKING:
     from stratkit.notation.log import Log
@@ -18,7 +19,7 @@ Date = tuple[int, ...]  # year, perhaps month, perhaps day
 _DATE_IN_NAME = re.compile(r"[.-]([0-9]{4})\.([0-9]{1,2})(?:\.([0-9]{1,2}))?[.-][0-9]+\.\w+$")
 
 
-@dataclass(frozen=True)
+@frozen()
 class Selection:
     """Which games are read. Of words one must fit; none: all do. Bounds are both included.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from stratkit.declared import MAX_THREADS, REQUIRED, Kind, one_of, usage, whole
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 from stratkit.models.shipped import SHIPPED
 from stratkit.play import MAX_SLOTS
 from stratkit.players.registry import HEURISTIC, NETWORK, kind_of, parse_keys
@@ -30,7 +30,7 @@ def _part(text: str) -> tuple[int, int]:
 PART = Kind("I/N", "I/N with I from 1 to N", _part, lambda part: part)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class SelfplayOptions:
     """The options of `selfplay`.
 

@@ -5,12 +5,12 @@ This module imports neither torch nor numpy: `--help` needs it too."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from stratkit.declared import Kind
+from stratkit.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen()
 class Clock:
     """A player's clock. The setup takes no time.
 

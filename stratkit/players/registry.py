@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stratkit import python_class
 from stratkit.declared import option, read_options, read_value, text
 from stratkit.errors import UsageError, nearest
+from stratkit.frozen import frozen
 from stratkit.models.shipped import SHIPPED
 from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
@@ -22,7 +23,7 @@ from stratkit.players.spec import MIX, TABLE, PlayerKind, PlayerSpec, split_opti
 from stratkit.players.testtime.options import PostProcessing
 
 
-@dataclass(frozen=True)
+@frozen()
 class NetworkOptions:
     """Of a network."""
 
@@ -33,7 +34,7 @@ class NetworkOptions:
     searching: SearchOptions = field(default_factory=SearchOptions)
 
 
-@dataclass(frozen=True)
+@frozen()
 class LevelOptions:
     """Of a level, which has none."""
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from stratkit.declared import Option, one_of, options_of
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 
 if TYPE_CHECKING:
     from stratkit.engine import Game
@@ -28,7 +29,7 @@ CHOSEN = f"{LEVEL}any"  # the SPEC of the level that a person chooses before eac
 _OPTION = re.compile(rf"(?!{MIX}|{LEVEL})([A-Za-z_][A-Za-z0-9_-]*)=([^,]*)(,|$)")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PlayerKind:
     """A kind of player, as the command line knows it. A SPEC is of this kind if it is one of
     `words` or begins with `prefix`.
@@ -60,7 +61,7 @@ class PlayerKind:
             yield "preset", Option(words, "set several keys at once; explicit keys override it")
 
 
-@dataclass(frozen=True)
+@frozen()
 class PlayerSpec:
     """What a PLAYER asks for.
 
@@ -84,7 +85,7 @@ class PlayerSpec:
     given: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen()
 class OpenContext:
     """Where a player is opened.
 
@@ -98,7 +99,7 @@ class OpenContext:
     talkative: bool = False
 
 
-@dataclass(frozen=True)
+@frozen()
 class Contestant(Generic[T]):
     """A player, ours or a program, with what a game record says of it.
 

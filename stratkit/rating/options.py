@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stratkit.declared import number, one_of, usage, whole
 from stratkit.errors import UsageError, nearest_or_all
+from stratkit.frozen import frozen
 from stratkit.pictures import form_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ WITH_LUCE = WITH_SCORE | {"method", "prior", "confidence"}
 MAX_ELO, MIN_SIGMA = 4000.0, 0.01  # farther apart than games could place anybody
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class RateOptions:
     """The options of `rate`.
 

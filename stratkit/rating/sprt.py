@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from stratkit.errors import UsageError, nearest
+from stratkit.frozen import frozen
 
 KEYS = ("elo0", "elo1", "alpha", "beta")
 RARE = 1e-3  # counts of an outcome that never came up, so that no logarithm is infinite
 HALVINGS = 50  # of an interval that holds the answer
 
 
-@dataclass(frozen=True)
+@frozen()
 class Sprt:
     """A test of elo0 (H0) against elo1 (H1), which errs with the probabilities alpha (H1 is
     accepted though H0 holds) and beta."""

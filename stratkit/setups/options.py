@@ -5,15 +5,14 @@ This module imports no numpy: `--help` needs it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import REQUIRED, usage, whole
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 
 UNIFORM, NUMBER, MODEL, SEARCH = "uniform", "number:", "model:", "search,"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class DeployOptions:
     """The options of `deploy-gen`."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from stratkit.declared import MAX_THREADS, Kind, number, one_of, usage, whole
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 from stratkit.pictures import form_of
 from stratkit.storage.streams import check_free
 
@@ -34,7 +35,7 @@ def _different(seeds: tuple[int, ...]) -> tuple[int, ...]:
 SEEDS = Kind("N", "a number from 1 to 1000, or different seeds, as in 3,5", _seeds, _different)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ExploitOptions:
     """The arguments and options of `exploit`, but for those of exploiters."""
 
@@ -106,7 +107,7 @@ class ExploitOptions:
                 raise UsageError(f"{name} is for two players, and {self.game} has {players}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class LearnOptions:
     """The options of `exploit` for a best response that is learned; None: not given."""
 

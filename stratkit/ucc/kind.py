@@ -3,14 +3,13 @@ numpy: `--help` needs it too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import option, seconds, switch, text, whole
+from stratkit.frozen import frozen
 from stratkit.players.clock import CLOCK, DAY, Clock
 from stratkit.players.spec import PlayerKind
 
 
-@dataclass(frozen=True)
+@frozen()
 class ProgramOptions:
     """Of a program: its limits, and how it is run."""
 
@@ -19,7 +18,7 @@ class ProgramOptions:
     nodes: int | None = option(
         None, whole(1, 10**18 - 1), "tell the program this budget for a move, as MATCH_NODES"
     )
-    clock: Clock | None = option(  # noqa: RUF009
+    clock: Clock | None = option(
         None, CLOCK, "how long it may take for all moves of a game, and how much more for each"
     )
     reuse: bool = option(False, switch(), "let a process play one game after the other")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import text, usage, whole
 from stratkit.errors import UsageError
+from stratkit.frozen import frozen
 from stratkit.notation.select import Selection
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class AnalyseOptions:
     """The options of `analyse`."""
 

@@ -5,9 +5,8 @@ This module imports neither torch nor numpy: `--help` needs it too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import number, option
+from stratkit.frozen import frozen
 
 # Nobody learns against these, and no setting is chosen by them: figures against them are reported.
 REPORTED = ("raider", "baiter", "waiter", "bluffer")
@@ -16,7 +15,7 @@ KEPT = ("shuttler",)
 SCRIPTS = (*REPORTED, *KEPT, "rusher", "miner-hunter", "careful", "turtle", "sniper")
 
 
-@dataclass(frozen=True)
+@frozen()
 class ScriptedOptions:
     """Of a scripted player."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import number, one_of, option, seconds, switch, whole, word_or_file
+from stratkit.frozen import frozen
 
 MAX_SECONDS = 3600.0
 TREE_WORDS = ("pimc", "pc-pimc")  # searches of trees of single worlds
@@ -20,7 +19,7 @@ PBS = "search=" + "|".join(PBS_WORDS)
 TURNS = "search=rm"  # of simultaneous turns
 
 
-@dataclass(frozen=True)
+@frozen()
 class SearchOptions:
     """Whether and how a player searches; the defaults do nothing."""
 

@@ -5,9 +5,8 @@ This module imports neither torch nor numpy. `pipeline` does what is asked for h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stratkit.declared import number, one_of, option, switch, whole
+from stratkit.frozen import frozen
 
 MAX_QUANTA = 10_000
 
@@ -15,7 +14,7 @@ _PROBABILITY = number(0.0, 1.0)
 _QUANTA = whole(0, MAX_QUANTA)
 
 
-@dataclass(frozen=True)
+@frozen()
 class PostProcessing:
     """The stages between a policy and the board; the defaults do nothing."""
 
