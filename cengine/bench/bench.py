@@ -23,7 +23,7 @@ import numpy as np
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parents[1])]
 
-from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES  # noqa: E402
+from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES, flags_of  # noqa: E402
 
 from fingerprint import fingerprint  # noqa: E402
 from stratkit.engine import Batch, Game, sample  # noqa: E402
@@ -34,10 +34,14 @@ ROUNDS = 7
 def build(folder: str) -> str:
     """The C program, with the flags of the extension."""
     program = os.path.join(folder, "bench")
-    sources = [str(FOLDER / "bench.c"), *map(str, SOURCES)]
     flags = ["-D_POSIX_C_SOURCE=200809L", '-DSK_SOURCE_HASH=""', *COMPILE_FLAGS]
     compiler = os.environ.get("CC", "cc")
-    subprocess.run([compiler, *flags, *sources, "-o", program, *LINK_FLAGS, "-lm"], check=True)
+    objects = []
+    for source in (FOLDER / "bench.c", *SOURCES):
+        objects.append(os.path.join(folder, f"{source.stem}.o"))
+        command = [compiler, *flags, *flags_of(str(source)), "-c", str(source), "-o", objects[-1]]
+        subprocess.run(command, check=True)
+    subprocess.run([compiler, *objects, "-o", program, *LINK_FLAGS, "-lm"], check=True)
     return program
 
 
