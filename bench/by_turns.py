@@ -12,6 +12,7 @@ the state, since revisions may play other games. --only takes rows whose name ha
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import json
 import os
@@ -47,6 +48,7 @@ class Revision:
     def __init__(self, name: str, root: pathlib.Path, folder: pathlib.Path) -> None:
         self.name, self.root, self.folder = name, root, folder
         folder.mkdir(exist_ok=True)
+        compileall.compile_dir(root / "stratkit", quiet=1)  # as pip does, or the first start
         for network in NETWORKS.iterdir():
             (folder / network.stem).with_suffix(".safetensors").write_bytes(plain_content(network))
 
