@@ -29,6 +29,7 @@ class BuildEngine(build_ext):
                 depends=ext.depends,
             )
         ext.sources = []
+        self.force = True  # setuptools looks at times of files, and flags have none
         super().build_extension(ext)
 
 
