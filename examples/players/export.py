@@ -8,7 +8,8 @@ come with stratkit, whose files are NAME.shuffled. LOST, such as -16, becomes th
 `fromto` gives to an attack which loses for certain. SETUPS is for a network with one of its own for
 the deployment: a temperature, at which it places its pieces (below 1 it is surer), or a player of
 the same net, as which it does. Of the 23 bits of a weight's fraction so many BITS are kept: with 12
-a wheel packs a player in three quarters of the room.
+a wheel packs a player in three quarters of the room. That network's weights for pieces that the
+game lacks, which nothing reads, become 0.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from stratkit.arrays import Float32s
+from stratkit.engine.stratego import TYPES, variant
 from stratkit.errors import InputError, StratkitError, counted
 from stratkit.models.export import exported_metadata
 from stratkit.models.shipped import weights_file
@@ -45,6 +47,7 @@ def main(
         parents.append(other)
     elif setups is not None:
         weights = at_temperature(weights, setups, learned["net"])
+    weights = read_alone(weights, learned["game"])
     weights = {name: rounded(weight, bits) for name, weight in weights.items()}
     metadata = {**exported_metadata(part, learned), "parents": parents}
     save_policy(file, weights, metadata, overwrite=True)
@@ -86,6 +89,18 @@ def placing_like(
         raise InputError(f"{what} of {game}", text=player)
     placing = {name: others[name] for name in weights if name.startswith("deployment.")}
     return {**weights, **placing}, learned["sha256"]
+
+
+def read_alone(weights: Mapping[str, Float32s], game: str) -> dict[str, Float32s]:
+    """The weights; those of a network for the deployment are 0 where its inputs are types of which
+    the game has no piece."""
+    name = "deployment.entry.weight"
+    if name not in weights:
+        return dict(weights)
+    read = np.array(variant(game).counts) > 0
+    hidden = len(weights[name])
+    entry = weights[name].reshape(hidden, -1, len(TYPES)) * read
+    return {**weights, name: entry.reshape(hidden, -1).astype(np.float32)}
 
 
 def rounded(weights: Float32s, bits: int) -> Float32s:

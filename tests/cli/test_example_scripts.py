@@ -12,7 +12,7 @@ import pytest
 from running import ROOT, run
 from storage.stored import save_network
 from stratkit.engine import Game
-from stratkit.storage.checkpoints import load_network
+from stratkit.storage.checkpoints import load_network, save_policy
 
 EXPORT, CALIBRATION = "players/export.py", "players/calibration.py"
 ATTACKS, LOST = "players/attacks.py", "players/lost_attacks.py"
@@ -54,6 +54,22 @@ def test_weights_are_rounded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyP
     for name, weights in new.items():
         assert not (weights.view(np.uint32) % (1 << 11)).any()
         assert (abs(weights - old[name]) <= abs(old[name]) * 2.0**-13).all(), name
+
+
+def test_weights_that_nothing_reads_are_0(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Barrage nobody has pieces of five types."""
+    name, full, file = "deployment.entry.weight", tmp_path / "a", tmp_path / "b"
+    weights, metadata, _ = load_network(SHIPPED / "barrage-easy.shuffled", None)
+    save_policy(full, {**weights, name: weights[name] + 1}, metadata)
+    monkeypatch.setattr(sys, "argv", ["", str(full), str(file)])
+    runpy.run_path(str(ROOT / "examples" / EXPORT), run_name="__main__")
+    new = load_network(file, None)[0][name].reshape(64, 51, 12)
+    old, lacking = weights[name].reshape(64, 51, 12), [4, 5, 6, 7, 8]
+    assert [rank for rank in range(12) if not new[..., rank].any()] == lacking
+    there = [rank for rank in range(12) if rank not in lacking]
+    assert (new[..., there] == old[..., there] + 1).all()
 
 
 def test_setups_of_another_player(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

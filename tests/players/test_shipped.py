@@ -21,8 +21,8 @@ from stratkit.players.spec import path_text
 from stratkit.storage.checkpoints import load_network
 
 HASHES = {  # as records name them
-    "barrage": "4110246c",
-    "barrage-easy": "0cf5952a",
+    "barrage": "62b8f8b6",
+    "barrage-easy": "33540a03",
     "classic": "030dcf56",
     "classic-easy": "78c8b206",
 }
