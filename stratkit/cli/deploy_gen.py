@@ -17,7 +17,7 @@ from stratkit.cli.options import (
     seed_option,
 )
 from stratkit.cli.tool import Tool, run
-from stratkit.models.shipped import SHIPPED
+from stratkit.models.shipped import PLACING
 from stratkit.setups.options import MODEL, NUMBER, SEARCH, UNIFORM, DeployOptions
 
 # The matrices of a model are small: more threads would take longer, all the more on a busy machine.
@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 @options_from(
     DeployOptions,
     game=GAME_NAME,
-    source=Text(UNIFORM, MODEL, NUMBER, SEARCH, *SHIPPED),
+    source=Text(UNIFORM, MODEL, NUMBER, SEARCH, *PLACING),
     seed=seed_option,
     force=output_options,
 )

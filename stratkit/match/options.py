@@ -53,7 +53,9 @@ class MatchOptions:
         "Games a pairing, rounded up so that all seats are played equally often.",
         whole(1, MAX_GAMES),
     )
-    game: str | None = usage("--game G", "The game to play.")
+    game: str | None = usage(
+        "--game G", "The game to play (default: that of PLAYERs that come with stratkit)."
+    )
     gauntlet: bool = usage("--gauntlet", "The first PLAYER meets all others, who do not meet.")
     seats: str | None = usage(
         "--seats AvB|POWER=NAME,...",

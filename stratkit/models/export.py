@@ -44,11 +44,11 @@ def _graph(model: Model) -> Any:
     from stratkit.nets.fromto_weights import check_weights, is_fromto
     from stratkit.nets.packages import is_there
 
-    with error_context(model.file):
+    with error_context(model.name):
         game = Game.stored(model.game, model.metadata["rules"])
         if isinstance(model, BeliefModel | ValueModel) or not is_fromto(model.net, game.shape):
             what = f"{model.title} of the net {model.net} cannot be exported as ONNX"
-            raise InputError(f"{what}: only policies of fromto can be; torch computes it")
+            raise InputError(f"{what}: only policies of fromto can be")
         if not is_there("onnx"):
             raise InputError(ABSENT)
         check_weights(model.net, game, model.weights)

@@ -58,7 +58,7 @@ def begin_with_values(network: PBSNet, net: str, game: Game, path: str) -> None:
     """Gives the value network `net` for `game` the weights of the one at `path`. `InputError`: that
     is no value network, or another one."""
     model = open_model(path).must_be(ValueModel)
-    with error_context(model.file):
+    with error_context(model.name):
         if (model.game, model.net) != (game.name, net):
             what = f"weights of a network {model.net} for {model.game}"
             raise InputError(f"{what}, for a run with {net} for {game.name}")

@@ -13,7 +13,16 @@ from stratkit.errors import InputError, nearest
 if TYPE_CHECKING:
     from stratkit.storage.checkpoints import StrPath
 
-SHIPPED = ("barrage", "barrage-easy", "classic", "classic-easy")
+# The game that each has learned.
+LEARNED = {
+    "barrage": "barrage",
+    "barrage-easy": "barrage",
+    "classic": "classic",
+    "classic-easy": "classic",
+    "dice-v1": "liars_dice:2x5",
+}
+SHIPPED = tuple(LEARNED)
+PLACING = ("barrage", "barrage-easy", "classic", "classic-easy")  # those that place pieces
 
 
 def shipped_file(name: str) -> str:

@@ -193,5 +193,5 @@ def test_what_goes_with_a_page() -> None:
     ):
         done = run("match", "human", "barrage", "--game", "barrage", "--page", "x.html", *more)
         assert done.status == 2 and why in done.err
-    done = run("match", "human", "barrage", "--page", "x.html")
+    done = run("match", "human", "heuristic", "--page", "x.html")
     assert done.status == 2 and "missing option --game" in done.err

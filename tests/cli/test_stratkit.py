@@ -22,7 +22,7 @@ from stratkit.cli.stratkit import TOOLS
 from stratkit.engine import Game
 from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
-from stratkit.models.shipped import SHIPPED
+from stratkit.models.shipped import LEARNED
 from stratkit.storage.atomic import holder, lock
 from stratkit.storage.checkpoints import checkpoint_path
 from stratkit.storage.progress import read_progress
@@ -198,9 +198,8 @@ def test_doctor_finds_all_well(tmp_path: pathlib.Path) -> None:
     status, found = examined(path=f"{tmp_path}:{ROOT}/bin:{os.environ['PATH']}")
     assert status == 0
     assert found["engine"] == "works: Kuhn poker is solved as it should be\n"
-    assert found["players"].count("sound") == len(SHIPPED)
-    for name in SHIPPED:
-        game = name.split("-")[0]
+    assert found["players"].count("sound") == len(LEARNED)
+    for name, game in LEARNED.items():
         assert f"{name}: {game}, step " in found["players"]
     assert re.match(r"[\d.]+\S*, \d+ MB, \d+ threads\n", found["torch"])
     assert found["backends"] == f"{ENGINE}; {ONNX}; torch, for all others\n"

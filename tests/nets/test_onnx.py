@@ -32,7 +32,7 @@ from stratkit.engine.observation import (
 from stratkit.engine.stratego import FLAG, PIECE, TYPE
 from stratkit.errors import InputError
 from stratkit.models.open_model import open_model
-from stratkit.models.shipped import SHIPPED
+from stratkit.models.shipped import PLACING
 from stratkit.nets import Network, build, choice, fromto_backend, onnx_fromto
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
@@ -148,7 +148,7 @@ def test_without_vectors_the_library_computes_all_of_it(monkeypatch: pytest.Monk
     assert_as_torch(network, views.observations, views.legal)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", PLACING)
 def test_shipped_networks_have_the_same_logits(name: str) -> None:
     model = open_model(name)
     game = Game(model.game)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import re
+import statistics
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +16,7 @@ from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.match import PLAYERS
 from stratkit.models import shipped
-from stratkit.models.shipped import SHIPPED, weights_file
+from stratkit.models.shipped import LEARNED, PLACING, SHIPPED, weights_file
 from stratkit.players.factory import game_of, open_player
 from stratkit.players.registry import parse_player
 from stratkit.players.spec import path_text
@@ -25,6 +27,7 @@ HASHES = {  # as records name them
     "barrage-easy": "33540a03",
     "classic": "030dcf56",
     "classic-easy": "78c8b206",
+    "dice-v1": "87a79a7f",
 }
 FORMER = {"barrage-v1": "barrage-easy", "classic-v2": "classic-easy", "classic-v5": "classic"}
 
@@ -35,8 +38,9 @@ def test_they_are_small_and_say_what_they_are(name: str) -> None:
     assert file.stat().st_size <= 4 * 2**20
     metadata = load_network(file, None)[1]
     game = Game(metadata["game"])
-    assert metadata["rules"] == game.rules and name.split("-")[0] == game.name
-    spec = parse_player(f"preset=deepnash,{name}")
+    assert metadata["rules"] == game.rules and LEARNED[name] == game.name
+    preset = "deepnash" if name in PLACING else "fast"
+    spec = parse_player(f"preset={preset},{name}")
     contestant = open_player(spec, game, seed=1, rows=4)
     assert (contestant.name, game_of(spec)) == (name, game.name)
     assert contestant.spec.endswith(f",{name}") and contestant.step == metadata["step"]
@@ -63,7 +67,7 @@ def test_they_beat_weaker_ones_and_are_recorded_by_their_names(
     assert won.count(1) >= least
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", PLACING)
 def test_without_the_repetition_rules_they_play_on(name: str) -> None:
     """Programs of 2012 know none: games must end, and by no fault."""
     free = ("--two-squares", "off", "--more-squares", "off", "--max-plies", 24)
@@ -92,9 +96,8 @@ def test_hints_and_other_games() -> None:
     for typed, meant in (("barage", "barrage"), ("barrage-v4", "barrage"), *FORMER.items()):
         with pytest.raises(InputError, match=f"did you mean '{meant}'"):
             open_player(parse_player(typed), Game("barrage"), seed=1, rows=4)
-    for name in SHIPPED:
-        made_for = name.split("-")[0]
-        game = "barrage" if made_for == "classic" else "classic"
+    for name, made_for in LEARNED.items():
+        game = "classic" if made_for == "barrage" else "barrage"
         done = here("match", name, "random", "--game", game, "-n", 2, "-o", "-")
         assert done.status == 1
         assert done.error_line == f"match: {name}: a policy for {made_for}, not for {game}"
@@ -142,3 +145,61 @@ def test_a_run_of_that_name_is_not_taken_for_it(
     pathlib.Path("barrage").mkdir()
     said = "barrage is the network that comes with stratkit, and what lies here is ./barrage"
     assert open_player(parse_player("barrage"), Game("barrage"), 1, 4).caution == said
+
+
+def test_the_game_of_a_network_is_known(tmp_path: pathlib.Path) -> None:
+    """Without --game; not where two have learned different games, nor of a path."""
+    for players in (("dice-v1", "random"), ("random", "preset=fast,dice-v1")):
+        done = run("match", *players, "-n", 2, "--seed", 1, "-q", "-o", "-")
+        assert json.loads(done.out.splitlines()[0])["game"] == "liars_dice:2x5", done.err
+    for players in (("dice-v1", "barrage"), ("./dice-v1", "random"), ("random", "heuristic")):
+        done = run("match", *players, "-n", 2, "-q", "-o", "-")
+        assert (done.status, done.error_line) == (2, "match: missing --game")
+
+
+def test_dice_by_a_person(tmp_path: pathlib.Path) -> None:
+    """A bid is made, the other one answers, and the game goes on another day."""
+    file = tmp_path / "a.jsonl"
+    done = run("match", "human", "dice-v1", "-n", 2, "--seed", 3, "-o", file, stdin=b"1x1\nsave\n")
+    assert done.status == 0 and "match: to go on: match human dice-v1" in done.err, done.err
+    assert "your dice: " in done.out + done.err
+    assert json.loads(file.read_text().splitlines()[0])["players"][1]["name"] == "dice-v1"
+
+
+def test_dice_in_play_are_worth_what_is_exactly_known() -> None:
+    """Of uniform play. stratkit-players(7) has the exact values of both seats."""
+    games = 2000
+    words = ("--game", "liars_dice:2x5", "-n", games, "--seed", 5, "-q", "-o", "-")
+    done = run("match", "dice-v1", "random", *words)
+    _, *played = map(json.loads, done.out.splitlines())
+    page = re.sub(r"\\-", "-", (ROOT / "man/stratkit-players.7").read_text())
+    [values] = re.findall(r"^uniform +([.\d]+) +([.\d]+)$", page, re.M)
+    for seat, exact in enumerate(map(float, values)):
+        returns = [one["returns"][seat] for one in played if one["players"][seat] == 0]
+        error = math.sqrt((1 - exact**2) / len(returns))
+        assert abs(statistics.fmean(returns) - exact) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("match preset=deepnash,dice-v1 random -n 2 -o -", "liars_dice:2x5 has no such post-pr"),
+        ("match search=cfr,dice-v1 random -n 2 -o -", "dice-v1: a policy, where a value network"),
+        ("match search=rm,dice-v1 random -n 2 -o -", "search=rm: liars_dice:2x5 has no simult"),
+        ("match human dice-v1 --page page.html", "--page is for boards of Stratego, not for"),
+        ("match --serve dice-v1", "'liars_dice:2x5' is no variant of Stratego"),
+        ("match dice-v1 level=1 -n 2 -o -", "levels are for barrage and classic, not for liars"),
+        ("deploy-gen --game barrage -n 1 --from dice-v1", "dice-v1: a policy for liars_dice:2x5"),
+        ("exploit kuhn dice-v1", "dice-v1: a policy for liars_dice:2x5, not for kuhn"),
+        ("selfplay --game kuhn --policy dice-v1 -n 1 -o -", "dice-v1: a policy for liars_dice:2x"),
+        ("stratkit export dice-v1 -o net.onnx", "dice-v1: a policy of the net mlp:128x128 cannot"),
+        ("analyse --by dice-v1 games.jsonl", "it plays liars_dice:2x5, and only games with set"),
+        ("finetune dice-v1 --out run --steps 1", "a policy, where a checkpoint is needed"),
+    ],
+)
+def test_where_dice_have_no_place_it_is_one_line(
+    words: str, why: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = here(*words.split())
+    assert done.status in (1, 2) and why in done.error_line, done.err

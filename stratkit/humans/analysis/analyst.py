@@ -11,6 +11,8 @@ from stratkit.arrays import Float64s, Int32s
 from stratkit.engine import Batch, Game
 from stratkit.engine.stratego import variant
 from stratkit.errors import InputError, UsageError
+from stratkit.games.kit import Notation
+from stratkit.games.table import kit_of
 from stratkit.notation.fenfs import Fenfs, complete
 from stratkit.players.factory import game_of, open_player
 from stratkit.players.player import Explainer, Explanation, Moves, Views
@@ -114,6 +116,9 @@ class Analyst:
         if spec.kind is not NETWORK:
             raise UsageError("only a network's moves can be explained", text=spec.text)
         self.name, self.game = spec.spec, Game.stored(game_of(spec))
+        if kit_of(self.game).notation is not Notation.LOG:
+            what = f"it plays {self.game.name}, and only games with setups are analysed"
+            raise InputError(what, text=spec.spec)
         self.variant = variant(self.game.name)
         contestant = open_player(spec, self.game, seed, ROWS)
         self.player, self.sha256, self.spec = contestant.player, contestant.sha256, contestant.spec
