@@ -141,7 +141,7 @@ def test_the_wheel_is_small(wheel: pathlib.Path) -> None:
     weaker = [one.compress_size for one in files if one.filename.endswith("-easy.shuffled")]
     assert len(weaker) == 2 and os.path.getsize(wheel) - sum(weaker) < 3 * 2**20
     nets = [one for one in files if one.filename.startswith("stratkit/models/trained/")]
-    assert len(nets) == 5 and not [one for one in files if one.filename.endswith(".onnx")]
+    assert len(nets) == 6 and not [one for one in files if one.filename.endswith(".onnx")]
 
 
 def test_the_wheel_has_all_pages(wheel: pathlib.Path) -> None:

@@ -20,6 +20,7 @@ LEARNED = {
     "classic": "classic",
     "classic-easy": "classic",
     "dice-v1": "liars_dice:2x5",
+    "fva-v1": "diplomacy:fva",
 }
 SHIPPED = tuple(LEARNED)
 PLACING = ("barrage", "barrage-easy", "classic", "classic-easy")  # those that place pieces

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pathlib
 
+import pytest
+
 from browser import Browser
 from served import Served, records
 from test_browser_play import until
@@ -48,11 +50,14 @@ def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) ->
     assert len(records(games)) == 2 and browser.errors == []
 
 
-def test_orders_are_typed_chosen_and_sent(browser: Browser, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("other", ["random", "fva-v1"])
+def test_orders_are_typed_chosen_and_sent(
+    other: str, browser: Browser, tmp_path: pathlib.Path
+) -> None:
     """A wrong order is told, an order is an arrow on the map; at the end there are all maps."""
     browser.screen(1280, 800)
     games = tmp_path / "d.jsonl"
-    play = ("random", "--game", "diplomacy:fva", "--seats", "FRANCE=human,AUSTRIA=random")
+    play = (other, "--game", "diplomacy:fva", "--seats", f"FRANCE=human,AUSTRIA={other}")
     with Served((*play, "-n", 1, "--seed", 1, "-o", games)) as served:
         browser.visit(served.address)
         until(browser, "asked() && scene().kind === 'phase'")

@@ -28,6 +28,7 @@ HASHES = {  # as records name them
     "classic": "030dcf56",
     "classic-easy": "78c8b206",
     "dice-v1": "87a79a7f",
+    "fva-v1": "f264b7b0",
 }
 FORMER = {"barrage-v1": "barrage-easy", "classic-v2": "classic-easy", "classic-v5": "classic"}
 
@@ -166,6 +167,27 @@ def test_dice_by_a_person(tmp_path: pathlib.Path) -> None:
     assert json.loads(file.read_text().splitlines()[0])["players"][1]["name"] == "dice-v1"
 
 
+def test_orders_by_a_person(tmp_path: pathlib.Path) -> None:
+    """Both powers' orders are carried out, and the game goes on another day."""
+    words = ("match", "human", "fva-v1", "-n", 2, "--seed", 3, "-o", tmp_path / "a.jsonl")
+    done = run(*words, stdin=b"A VIE-GAL; F TRI-ALB\nsend\nsave\n")
+    assert done.status == 0 and "match: to go on: match human fva-v1" in done.err, done.err
+    told = done.out + done.err
+    assert "AUSTRIA: A BUD H; A VIE - GAL; F TRI - ALB" in told
+    assert re.search(r"^FRANCE: A PAR .*; F BRE .*; A MAR ", told, re.M)
+    assert "you play AUSTRIA, F1901M: moves" in told
+
+
+def test_orders_in_play() -> None:
+    """stratkit-players(7) has the scores: chance loses every game, rules of thumb nearly all."""
+    for other, games, least in (("random", 8, 8), ("heuristic", 20, 16)):
+        done = run("match", "fva-v1", other, "-n", games, "--seed", 6, "-q", "-o", "-")
+        _, *played = map(json.loads, done.out.splitlines())
+        won = [one["players"][0] for one in played if one["returns"][0] > one["returns"][1]]
+        won += [one["players"][1] for one in played if one["returns"][1] > one["returns"][0]]
+        assert won.count(0) >= least
+
+
 def test_dice_in_play_are_worth_what_is_exactly_known() -> None:
     """Of uniform play. stratkit-players(7) has the exact values of both seats."""
     games = 2000
@@ -194,10 +216,14 @@ def test_dice_in_play_are_worth_what_is_exactly_known() -> None:
         ("selfplay --game kuhn --policy dice-v1 -n 1 -o -", "dice-v1: a policy for liars_dice:2x"),
         ("stratkit export dice-v1 -o net.onnx", "dice-v1: a policy of the net mlp:128x128 cannot"),
         ("analyse --by dice-v1 games.jsonl", "it plays liars_dice:2x5, and only games with set"),
+        ("match search=mmd,fva-v1 random -n 2 -o -", "search=mmd: diplomacy:fva has no worlds"),
+        ("match fva-v1 random --game diplomacy --seats 1v6 -n 7 -o -", "fva-v1: a policy for dip"),
+        ("match human fva-v1 --page page.html", "--page is for boards of Stratego, not for dip"),
+        ("analyse --by fva-v1 games.jsonl", "it plays diplomacy:fva, and only games with set"),
         ("finetune dice-v1 --out run --steps 1", "a policy, where a checkpoint is needed"),
     ],
 )
-def test_where_dice_have_no_place_it_is_one_line(
+def test_where_they_have_no_place_it_is_one_line(
     words: str, why: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
