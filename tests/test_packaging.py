@@ -135,11 +135,11 @@ def test_the_wheel_is_for_every_later_python(wheel: pathlib.Path) -> None:
 
 
 def test_the_wheel_is_small(wheel: pathlib.Path) -> None:
-    """Without the two weaker players. The bar of 3 MB is missed by .056 (bench/tools.md)."""
+    """Without the two weaker players. The bar of 3 MB is missed by .021 (bench/tools.md)."""
     with zipfile.ZipFile(wheel) as archive:
         files = archive.infolist()
     weaker = [one.compress_size for one in files if one.filename.endswith("-easy.shuffled")]
-    assert len(weaker) == 2 and os.path.getsize(wheel) - sum(weaker) < 3.058 * 2**20
+    assert len(weaker) == 2 and os.path.getsize(wheel) - sum(weaker) < 3.022 * 2**20
     nets = [one for one in files if one.filename.startswith("stratkit/models/trained/")]
     assert len(nets) == 6 and not [one for one in files if one.filename.endswith(".onnx")]
 
