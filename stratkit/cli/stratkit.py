@@ -115,21 +115,36 @@ def doctor() -> int:
 def examples(folder: str) -> None:
     """Copy the examples that the manual names into FOLDER, which is made: scripts, settings, and
     players, games and networks to begin from."""
-    import shutil
-    import sysconfig
-
-    source = Path(__file__).parents[2] / "examples"
-    if not source.is_dir():
-        source = Path(sysconfig.get_path("data")) / "share/stratkit/examples"
-    if not source.is_dir():
+    source = Path(__file__).parents[2] / "examples"  # of a checkout
+    archive = Path(__file__).parents[1] / "examples.tar.xz"
+    if not source.is_dir() and not archive.is_file():
         raise InputError("none are installed: they are in stratkit's source", text="examples")
     if os.path.lexists(folder):
         raise InputError("exists already: name a folder that does not", file=folder)
     with error_context(folder, only=OSError):
-        try:
-            shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        except shutil.Error as error:  # of several files; the first says enough
-            raise OSError(error.args[0][0][2]) from None
+        if source.is_dir():
+            _copy(source, folder)
+        else:
+            _unpack(archive, folder)
+
+
+def _copy(source: Path, folder: str) -> None:
+    import shutil
+
+    try:
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    except shutil.Error as error:  # of several files; the first says enough
+        raise OSError(error.args[0][0][2]) from None
+
+
+def _unpack(archive: Path, folder: str) -> None:
+    import tarfile
+
+    os.mkdir(folder)
+    with tarfile.open(archive) as files:
+        # Python asks for a filter from 3.12 on, and some 3.11 have none.
+        files.extraction_filter = getattr(tarfile, "data_filter", None)
+        files.extractall(folder)
 
 
 @command.command("export", short_help="Write one network as a file of its own, ONNX too.")

@@ -100,17 +100,12 @@ def test_examples_are_copied(tmp_path: pathlib.Path) -> None:
 
 def test_an_environment_has_examples_that_need_the_commands_alone() -> None:
     """All files that are installed are there, and those that the manual's pages name among them."""
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
-        "data-files"
-    ]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["stratkit"]
     installed = set()
-    for target, sources in patterns.items():
-        for source in sources if "examples" in target else ():
-            found = [path for path in ROOT.glob(source) if path.is_file()]
-            assert found, source
-            where = {path.parent.relative_to(ROOT) for path in found}
-            assert where == {pathlib.Path(target).relative_to("share/stratkit")}
-            installed |= {str(path.relative_to(ROOT)) for path in found}
+    for pattern in settings["examples"]:
+        found = [path for path in (ROOT / "examples").glob(pattern) if path.is_file()]
+        assert found, pattern
+        installed |= {str(path.relative_to(ROOT)) for path in found}
     pages = "".join(path.read_text() for path in (ROOT / "man").glob("*.[17]"))
     named = set(re.findall(r"examples/[\w/]+(?:\.(?:py|sh|toml)|/Makefile)", pages))
     assert len(named) > 10 and named <= installed

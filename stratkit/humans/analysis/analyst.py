@@ -25,7 +25,7 @@ from stratkit.players.testtime.pipeline import PostprocessedPlayer
 ROWS = 256  # views that a network evaluates at a time
 VALUES = "mmd"  # the search that values all moves in the same worlds
 # What compares moves where the PLAYER has no search of its own: bench/analysis.md.
-WORLDS, DEPTH, ETA = 8, 8, 30.0
+WORLDS, DEPTH, ETA = 8, 6, 30.0
 DEPTHS = {"classic": 2}  # where a rollout of `DEPTH` plies takes too long
 
 
