@@ -1,4 +1,5 @@
 import collections
+import itertools
 import pathlib
 import runpy
 import tarfile
@@ -9,6 +10,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = pathlib.Path(__file__).parent
+EPOCH = 315532800  # 1980, before which zip files know no time
 # The manual's pages of formats are made, not kept; the rest is in pyproject.toml.
 runpy.run_path(str(ROOT / "man/make.py"), run_name="__main__")
 flags_of = runpy.run_path(str(ROOT / "cengine/build_cffi.py"))["flags_of"]
@@ -18,12 +20,13 @@ class BuildEngine(build_ext):
     """Compiles each file by its own flags; setuptools has the same for all."""
 
     def build_extension(self, ext: Extension) -> None:
+        sources, others = ext.sources, ext.extra_objects
         groups = collections.defaultdict(list)
-        for source in ext.sources:
+        for source in sources:
             groups[tuple(flags_of(source))].append(source)
-        for flags, sources in groups.items():
-            ext.extra_objects += self.compiler.compile(
-                sources,
+        compiled = [
+            self.compiler.compile(
+                group,
                 output_dir=self.build_temp,
                 macros=ext.define_macros,
                 include_dirs=ext.include_dirs,
@@ -31,9 +34,12 @@ class BuildEngine(build_ext):
                 extra_postargs=[*ext.extra_compile_args, *flags],
                 depends=ext.depends,
             )
-        ext.sources = []
-        self.force = True  # setuptools looks at times of files, and flags have none
+            for flags, group in groups.items()
+        ]
+        ext.sources, ext.extra_objects = [], [*others, *itertools.chain(*compiled)]
+        self.force = True  # without sources setuptools sees nothing that is new, and does not link
         super().build_extension(ext)
+        ext.sources, ext.extra_objects = sources, others
 
 
 class BuildPackage(build_py):
@@ -49,7 +55,8 @@ def pack_examples(archive: pathlib.Path) -> None:
     """The same bytes from the same files."""
 
     def nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
-        member.uid = member.gid = member.mtime = 0
+        member.uid = member.gid = 0
+        member.mtime = EPOCH
         member.uname = member.gname = ""
         member.mode = 0o755 if member.mode & 0o100 else 0o644
         return member

@@ -13,6 +13,7 @@ the part that does by this search. `wrong`: the same of those that lose less tha
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from command_line import Parser, at_least
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.raw import chunks
 from stratkit.convert.tally import FaultTally
+from stratkit.errors import InputError, StratkitError
 from stratkit.humans.analysis.analyst import ETA, VALUES, Analyst, Judgement, Turn
 from stratkit.humans.analysis.records import MISTAKE, played_at
 from stratkit.humans.analysis.turns import Turns
@@ -46,6 +48,10 @@ class Row(NamedTuple):
     value: float
 
 
+def warn(what: str) -> None:
+    print(what, file=sys.stderr)
+
+
 def plan(text: str) -> Plan:
     try:
         worlds, depth = map(at_least(0), text.split(","))
@@ -66,8 +72,10 @@ def some_turns(files: Sequence[str], analyst: Analyst, n: int, seed: int) -> lis
     """Random ones at which there was a choice."""
     turns, found = Turns(analyst), list[tuple[Log, Turn]]()
     items = (item for chunk in chunks(files) for item in games_only(chunk))
-    for game in sound_games(items, Selection(), FaultTally(print)):
+    for game in sound_games(items, Selection(), FaultTally(warn)):
         found += [(game.log, turn) for turn in turns.of(game.log)]
+    if not found:
+        raise InputError("no turn of a sound game", file=files[0])
     order = np.random.default_rng(seed).permutation(len(found))[:n]
     return [found[at] for at in order]
 
@@ -120,4 +128,7 @@ if __name__ == "__main__":
     parser.add_argument("seed", metavar="SEED", type=at_least(0))
     parser.add_argument("reference", metavar="REFERENCE", type=plan)
     parser.add_argument("plans", metavar="W,D", type=plan, nargs="+")
-    main(**vars(parser.parse_args()))
+    try:
+        main(**vars(parser.parse_args()))
+    except StratkitError as error:
+        parser.error(str(error))

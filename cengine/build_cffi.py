@@ -65,7 +65,9 @@ COMPILE_FLAGS = [
     *EXTRA_FLAGS,
 ]
 # Names of its functions are for profiles, which ask for a flag such as -g.
-LINK_FLAGS = ["-O3", "-flto=auto", "-pthread", *(EXTRA_FLAGS or ["-s"])]
+# Debian's Python links with -g, for which code is generated anew, and with tables to unwind it.
+LINK_FLAGS = ["-O3", "-flto=auto", "-g0", "-fno-asynchronous-unwind-tables", "-pthread"]
+LINK_FLAGS += EXTRA_FLAGS or ["-s"]
 
 # Files whose loops the compiler shall turn into vectors. The others take as long without, and are
 # smaller. Blocks and heads of networks have their vectors written out; what has none, for old

@@ -16,21 +16,32 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def frozen(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[T]], type[T]]:
-    """What `dataclasses.dataclass(frozen=True)` makes of a class. All its fields are arguments, are
-    compared and shown."""
+    """What `dataclasses.dataclass(frozen=True)` makes of a class. All its fields are arguments and
+    are compared. `TypeError`: a field without a default follows one that has one."""
 
     def made(cls: type[T]) -> type[T]:
         functions = {"__init__": _init, "__repr__": _repr}
         if eq:
             functions |= {"__eq__": _equal, "__hash__": _hash}
         for name, function in functions.items():
-            setattr(cls, name, function)
+            if name not in vars(cls):
+                setattr(cls, name, function)
         plain = dataclasses.dataclass(
             frozen=True, init=False, repr=False, eq=False, kw_only=kw_only
         )
-        return plain(cls)
+        return _checked(plain(cls))
 
     return made
+
+
+def _checked(cls: type[T]) -> type[T]:
+    begun = False
+    for one in dataclasses.fields(cls):  # type: ignore[arg-type]
+        lacks = one.default is one.default_factory is dataclasses.MISSING
+        if begun and lacks and not one.kw_only:
+            raise TypeError(f"{cls.__name__}.{one.name} has no default and follows one that has")
+        begun |= not lacks and not one.kw_only
+    return cls
 
 
 def _init(self: Any, *given: Any, **named: Any) -> None:
@@ -63,7 +74,8 @@ def _values(self: Any) -> tuple[Any, ...]:
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in dataclasses.fields(self))
+    fields = (one for one in dataclasses.fields(self) if one.repr)
+    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 

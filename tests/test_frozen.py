@@ -144,3 +144,29 @@ def test_a_dataclass_may_extend_them() -> None:
         Own(1).z = 1.0  # type: ignore[misc]
     with pytest.raises(TypeError, match="frozen"):
         dataclasses.dataclass(type("Plain", (Base,), {}))
+
+
+def test_a_class_keeps_what_is_its_own() -> None:
+    @frozen()
+    class Own:
+        """Which shows itself, and hides a field where it does not."""
+
+        x: int
+        hidden: int = dataclasses.field(default=2, repr=False)
+
+        def __hash__(self) -> int:
+            return 7
+
+    assert repr(Own(1)).endswith("Own(x=1)")
+    assert hash(Own(1)) == 7 and Own(1) == Own(1) != Own(1, 3)
+
+
+def test_a_field_without_a_default_behind_one_with_it() -> None:
+    with pytest.raises(TypeError, match="y has no default"):
+
+        @frozen()
+        class Wrong:
+            """Which Python refuses, too."""
+
+            x: int = 1
+            y: int  # type: ignore[misc]

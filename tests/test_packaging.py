@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 
 import pytest
@@ -135,11 +137,13 @@ def test_the_wheel_is_for_every_later_python(wheel: pathlib.Path) -> None:
 
 
 def test_the_wheel_is_small(wheel: pathlib.Path) -> None:
-    """Without the two weaker players 3 MB is the bar (bench/tools.md)."""
+    """Without the two weaker players 3 MB is the bar (bench/tools.md). The engine may have .205 of
+    them, which GCC 12 takes; other compilers take what they do."""
     with zipfile.ZipFile(wheel) as archive:
         files = archive.infolist()
-    weaker = [one.compress_size for one in files if one.filename.endswith("-easy.shuffled")]
-    assert len(weaker) == 2 and os.path.getsize(wheel) - sum(weaker) < 3 * 2**20
+    left_out = [one for one in files if one.filename.endswith(("-easy.shuffled", ".so"))]
+    size = os.path.getsize(wheel) - sum(one.compress_size for one in left_out)
+    assert len(left_out) == 3 and size < (3 - 0.205) * 2**20
     nets = [one for one in files if one.filename.startswith("stratkit/models/trained/")]
     assert len(nets) == 6 and not [one for one in files if one.filename.endswith(".onnx")]
 
@@ -160,9 +164,17 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     where = "import stratkit.engine as e; print(e.__file__)"
     file = execute(installed / "bin/python", "-c", where, cwd=tmp_path).strip()
     assert pathlib.Path(file).is_relative_to(installed)
-    execute(installed / "bin/stratkit", "examples", "mine", cwd=tmp_path)
-    assert "Greedy" in (tmp_path / "mine/players/greedy.py").read_text()
-    assert os.access(tmp_path / "mine/demo.sh", os.X_OK)
+    mine = tmp_path / "new/mine"
+    execute(installed / "bin/stratkit", "examples", "new/mine", cwd=tmp_path)
+    copied = {str(path.relative_to(mine)) for path in mine.rglob("*") if path.is_file()}
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["stratkit"]
+    patterns = [ROOT.glob(f"examples/{one}") for one in settings["examples"]]
+    files = [path for path in itertools.chain(*patterns) if path.is_file()]
+    assert copied == {str(path.relative_to(ROOT / "examples")) for path in files}
+    assert all(
+        (mine / name).read_bytes() == (ROOT / "examples" / name).read_bytes() for name in copied
+    )
+    assert os.access(mine / "demo.sh", os.X_OK) and (mine / "demo.sh").stat().st_mtime > 3e8
     again = ("examples", "/dev/null/x")
     done = subprocess.run([installed / "bin/stratkit", *again], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "stratkit: /dev/null/x: Not a directory\n")

@@ -99,8 +99,8 @@ def read_alone(weights: Mapping[str, Float32s], game: str) -> dict[str, Float32s
         return dict(weights)
     read = np.array(variant(game).counts) > 0
     hidden = len(weights[name])
-    entry = weights[name].reshape(hidden, -1, len(TYPES)) * read
-    return {**weights, name: entry.reshape(hidden, -1).astype(np.float32)}
+    entry = np.where(read, weights[name].reshape(hidden, -1, len(TYPES)), np.float32(0))
+    return {**weights, name: entry.reshape(hidden, -1)}
 
 
 def rounded(weights: Float32s, bits: int) -> Float32s:

@@ -115,17 +115,18 @@ def doctor() -> int:
 def examples(folder: str) -> None:
     """Copy the examples that the manual names into FOLDER, which is made: scripts, settings, and
     players, games and networks to begin from."""
-    source = Path(__file__).parents[2] / "examples"  # of a checkout
+    # Beside an installed package a folder of that name is somebody else's.
     archive = Path(__file__).parents[1] / "examples.tar.xz"
-    if not source.is_dir() and not archive.is_file():
+    source = Path(__file__).parents[2] / "examples"  # of a checkout
+    if not archive.is_file() and not source.is_dir():
         raise InputError("none are installed: they are in stratkit's source", text="examples")
     if os.path.lexists(folder):
         raise InputError("exists already: name a folder that does not", file=folder)
     with error_context(folder, only=OSError):
-        if source.is_dir():
-            _copy(source, folder)
-        else:
+        if archive.is_file():
             _unpack(archive, folder)
+        else:
+            _copy(source, folder)
 
 
 def _copy(source: Path, folder: str) -> None:
@@ -140,11 +141,16 @@ def _copy(source: Path, folder: str) -> None:
 def _unpack(archive: Path, folder: str) -> None:
     import tarfile
 
-    os.mkdir(folder)
-    with tarfile.open(archive) as files:
-        # Python asks for a filter from 3.12 on, and some 3.11 have none.
-        files.extraction_filter = getattr(tarfile, "data_filter", None)
-        files.extractall(folder)
+    try:
+        with tarfile.open(archive) as files:
+            # Python asks for a filter from 3.12 on, and some 3.11 have none.
+            files.extraction_filter = getattr(tarfile, "data_filter", None)
+            os.makedirs(folder)
+            files.extractall(folder)
+    except tarfile.TarError as error:
+        raise InputError(
+            f"cannot be unpacked by this Python ({error})", file=str(archive)
+        ) from None
 
 
 @command.command("export", short_help="Write one network as a file of its own, ONNX too.")

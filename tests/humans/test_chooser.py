@@ -21,9 +21,9 @@ from stratkit.humans.choice import told
 from stratkit.humans.chooser import ChoosingPlayer
 from stratkit.players.player import Views
 
-# What chance deals is told at the end.
-CARDS, DICE = {"your card", "their card"}, {"your dice", "their dice"}
-DEALT = {"kuhn": CARDS, "leduc": {*CARDS, "public card"}, "liars_dice": DICE}
+# What chance deals is told at the end, and whose it is.
+DEALT = {"kuhn": "card", "leduc": "card", "liars_dice": "dice"}
+BOTH = ["first's", "second's"]
 SINGLE = [
     name
     for name in GAMES
@@ -82,10 +82,15 @@ def test_a_person_sees_what_its_view_has_and_nothing_else(name: str) -> None:
             chosen[0] = rng.choice(legal)
         played.append(int(chosen[0]))
         batch.apply(chosen)
-    lines = told(game, played, 0)
+    dealt, lines = DEALT.get(name.partition(":")[0]), told(game, played, 0)
     assert len(lines) == len(played)
-    known = {"you", "they"} | DEALT.get(name.partition(":")[0], {"chance"})
-    assert {line.split(":")[0] for line in lines} <= known
+    if dealt is None:
+        assert {line.split(":")[0] for line in lines} <= {"you", "they", "chance"}
+        return
+    for me, whose in ((0, ["your", "their"]), (1, ["their", "your"]), (None, BOTH)):
+        first, second, *others = (line.split(":")[0] for line in told(game, played, me))
+        assert [first, second] == [f"{one} {dealt}" for one in whose]
+        assert {*others} <= {"you", "they", "first", "second", "public card"}
 
 
 def test_only_setups_come_from_a_file(tmp_path: pathlib.Path) -> None:

@@ -23,8 +23,8 @@ from stratkit.players.spec import path_text
 from stratkit.storage.checkpoints import load_network
 
 HASHES = {  # as records name them
-    "barrage": "62b8f8b6",
-    "barrage-easy": "33540a03",
+    "barrage": "66ca95c9",
+    "barrage-easy": "ab21668a",
     "classic": "030dcf56",
     "classic-easy": "78c8b206",
     "dice-v1": "87a79a7f",
