@@ -27,9 +27,9 @@ import re
 import subprocess
 from typing import Any
 
+from stratkit.models.shipped import LEARNED
 from stratkit.storage.csv_text import csv_text
 
-SHIPPED = {"barrage": ["barrage-easy", "barrage"], "classic": ["classic-easy", "classic"]}
 SCRIPTED = ["rusher", "miner-hunter", "careful", "turtle", "sniper"]
 BOARDS = ("classic", "barrage", "duel", "ultimate", "mini", "nano", "micro", "barrage-blocked")
 # Random's rating is 0. How far the run is from there is soon less sure than where it stands.
@@ -91,7 +91,8 @@ def play(run: pathlib.Path, game: str, games: str, number: int, date: str) -> No
     board = re.sub(":.*", "", game) in BOARDS
     # In the first night all come in this order, so that random, whose rating is 0, is there.
     thumbs = ["heuristic"] if board or game.startswith("diplomacy:") else []
-    others = ["random", *thumbs, *SHIPPED.get(game, []), *(SCRIPTED if board else [])]
+    shipped = [name for name in reversed(LEARNED) if LEARNED[name] == game]  # the weaker first
+    others = ["random", *thumbs, *shipped, *(SCRIPTED if board else [])]
     pool = {name: player for name, player in own.items() if name in elo and name != newest}
     pool |= {name: name for name in others}
     opponents = chosen(pool, elo, elo.get(before, 0.0), number)

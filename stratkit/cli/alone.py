@@ -14,6 +14,7 @@ from stratkit.cli.messages import is_talkative, say, warn
 from stratkit.cli.options import read_player
 from stratkit.errors import UsageError, printable
 from stratkit.match.options import RULES
+from stratkit.players.registry import learned_game
 from stratkit.storage.streams import read_line
 
 CHECKED_PLIES = 200  # of a game that --check plays
@@ -56,9 +57,11 @@ def write_page(
     from stratkit.engine import Game
     from stratkit.humans.standalone.page import write_page
 
+    specs = [read_player(text) for text in players]
+    game = game or learned_game(specs)
     if not players or game is None:
         raise UsageError(f"missing {'PLAYERs' if not players else 'option --game'}")
-    specs, opened = [read_player(text) for text in players], Game(game, rules)
+    opened = Game(game, rules)
     told = warn if is_talkative() else (lambda text: None)
     size = write_page(file, specs, opened, seed, force, told)
     say(f"match: {printable(file)}: {size / 1e6:.1f} MB; open it in a browser")
@@ -66,7 +69,7 @@ def write_page(
 
 
 def serve_or_check(
-    serve: str | None, check: str | None, game: str, rules: dict[str, int], seed: int
+    serve: str | None, check: str | None, game: str | None, rules: dict[str, int], seed: int
 ) -> int:
     """Runs `--serve` or `--check`; the exit status. The protocol has no repetition rule and no
     draw: only the rules that the command line names are in force."""
@@ -74,6 +77,10 @@ def serve_or_check(
     from stratkit.engine.stratego import variant
     from stratkit.ucc.kind import PROGRAM
 
+    text = serve if check is None else check
+    assert text is not None
+    spec = read_player(text)
+    game = game or learned_game([spec]) or "classic"
     variant(game)
     limit = {} if check is None else {"max_plies": CHECKED_PLIES}
     opened = Game(game, {**dict.fromkeys(Game(game).rules, 0), **limit, **rules})
@@ -82,7 +89,6 @@ def serve_or_check(
         from stratkit.ucc.compliance import WRONG, check_program
         from stratkit.ucc.open_program import open_program
 
-        spec = read_player(check)
         if spec.kind is not PROGRAM:
             raise UsageError("--check is for programs, ucc:COMMAND", text=check)
         program = open_program(spec, opened, OpenContext(seed, 1, is_talkative())).player
@@ -90,12 +96,10 @@ def serve_or_check(
         for verdict, line in remarks:
             click.echo(f"{verdict}: {printable(line)}")
         return 3 if any(verdict == WRONG for verdict, _ in remarks) else 0
-    assert serve is not None
     from stratkit.players.factory import open_player
     from stratkit.setups.told import ToldSetup, read_setup
     from stratkit.ucc.agent import Agent
 
-    spec = read_player(serve)
     contestant = open_player(replace(spec, setup=None), opened, seed, 1)
     player = contestant.player
     if spec.setup is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
@@ -28,7 +27,6 @@ from stratkit.errors import error_context
 from stratkit.humans.options import PersonOptions
 from stratkit.match import PLAYERS
 from stratkit.match.options import RULES, MatchOptions
-from stratkit.models.shipped import LEARNED
 from stratkit.players.registry import help_tables, words_of
 from stratkit.storage.streams import STDOUT
 
@@ -102,8 +100,6 @@ def command(
     player that comes with stratkit (barrage, classic), a checkpoint file, a RUN folder,
     py:MODULE:CLASS, mix=FILE, a mixture of players, or ucc:COMMAND, a program."""
     rules = _rules(given)
-    if given["game"] is None and not given["resume"]:
-        given["game"] = _learned_game([*given["players"], *filter(None, [serve])])
     seed_given = ctx.get_parameter_source("seed") is not ParameterSource.DEFAULT
     if page is not None:
         from stratkit.cli import alone
@@ -116,8 +112,7 @@ def command(
 
         alone.check_options(ctx)
         with error_context(STDOUT, only=OSError):
-            game = given["game"] or "classic"
-            return alone.serve_or_check(serve, check, game, rules, given["seed"])
+            return alone.serve_or_check(serve, check, given["game"], rules, given["seed"])
     from stratkit.match.live import Console
     from stratkit.match.runner import run_match
 
@@ -125,12 +120,6 @@ def command(
     person = PersonOptions(**{field.name: given.pop(field.name) for field in fields(PersonOptions)})
     options = MatchOptions(**given, rules=rules, person=person, seed_given=seed_given)
     return run_match(options, Console(say, warn, _say_how_to_go_on, is_live(), is_talkative()))
-
-
-def _learned_game(players: Sequence[str]) -> str | None:
-    """The game of the PLAYERs that come with stratkit, if they have learned one."""
-    games = {LEARNED.get(text.rpartition(",")[2]) for text in players} - {None}
-    return games.pop() if len(games) == 1 else None
 
 
 def _rules(given: dict[str, Any]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from stratkit.frozen import frozen
 from stratkit.humans.options import PersonOptions
 from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.match.seats import check_names, counts_of
-from stratkit.players.registry import MIXTURE, NETWORK, parse_player
+from stratkit.players.registry import MIXTURE, NETWORK, learned_game, parse_player
 from stratkit.players.spec import MIX, PlayerSpec
 from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.regular import open_regular
@@ -137,20 +137,22 @@ class MatchOptions:
         self.person.check()
         if self.force and self.resume:
             raise UsageError("--resume continues GAMES.jsonl, -f overwrites it: give one of them")
-        if not self.resume:
-            self._check_whole()
 
     def with_record(self) -> MatchOptions:
         """With --resume: what is not given is as the record's header has it. Programs and other
-        code are never taken from there: a file must not start commands. Raises `InputError` and
-        `UsageError`."""
+        code are never taken from there: a file must not start commands. Without a header the game
+        is that of PLAYERs that come with stratkit. Raises `InputError` and `UsageError`."""
         from stratkit.storage.records import read_header
 
         header = read_header(self.record) if self.resume else None
         if header is None and not self.players:
             what = "there is no such record to resume, and the command line is missing PLAYERs"
             raise UsageError(what, file=self.record)
-        options = self if header is None else self._completed(header)
+        if header is None:
+            game = self.game or learned_game(self.players)
+            options = replace(self, game=game)
+        else:
+            options = self._completed(header)
         options._check_whole()
         return options
 

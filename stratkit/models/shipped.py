@@ -13,17 +13,15 @@ from stratkit.errors import InputError, nearest
 if TYPE_CHECKING:
     from stratkit.storage.checkpoints import StrPath
 
-# The game that each has learned.
-LEARNED = {
+# The game that each has learned; first of those that place pieces.
+PLACING = {
     "barrage": "barrage",
     "barrage-easy": "barrage",
     "classic": "classic",
     "classic-easy": "classic",
-    "dice-v1": "liars_dice:2x5",
-    "fva-v1": "diplomacy:fva",
 }
+LEARNED = {**PLACING, "dice-v1": "liars_dice:2x5", "fva-v1": "diplomacy:fva"}
 SHIPPED = tuple(LEARNED)
-PLACING = ("barrage", "barrage-easy", "classic", "classic-easy")  # those that place pieces
 
 
 def shipped_file(name: str) -> str:

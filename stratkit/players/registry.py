@@ -7,14 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from stratkit import python_class
 from stratkit.declared import option, read_options, read_value, text
 from stratkit.errors import UsageError, nearest
 from stratkit.frozen import frozen
-from stratkit.models.shipped import SHIPPED
+from stratkit.models.shipped import LEARNED, SHIPPED
 from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
@@ -82,6 +82,12 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
     except ValueError as error:
         raise UsageError(str(error), where="PLAYER", text=text) from None
     return PlayerSpec(text, spec, kind, kinds, options, name, setup, given)
+
+
+def learned_game(players: Iterable[PlayerSpec]) -> str | None:
+    """The game that those of the players have learned which come with stratkit, if it is one."""
+    games = {LEARNED[player.spec] for player in players if player.spec in LEARNED}
+    return games.pop() if len(games) == 1 else None
 
 
 def parse_keys(keys: str, spec: str = "policy") -> PlayerSpec:

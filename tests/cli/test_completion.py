@@ -47,6 +47,7 @@ def test_options_are_completed(name: str) -> None:
             "b",
             ["file,b", "plain,barrage", "plain,barrage-easy"],
         ),
+        ("deploy-gen --game mini --from", "d", ["file,d"]),  # dice-v1 places no pieces
         ("exploit", "k", ["plain,kuhn"]),
         ("exploit kuhn", "r", ["file,r", "plain,random"]),
         ("exploit kuhn", "un", ["file,un", "plain,uniform"]),

@@ -158,6 +158,22 @@ def test_the_game_of_a_network_is_known(tmp_path: pathlib.Path) -> None:
         assert (done.status, done.error_line) == (2, "match: missing --game")
 
 
+def test_the_game_is_known_where_there_is_nothing_to_resume(tmp_path: pathlib.Path) -> None:
+    """Where there is a record, its own counts."""
+    file, words = tmp_path / "a.jsonl", ("-n", 2, "--seed", 1, "-q", "--resume", "-o")
+    for players in (("dice-v1", "random"), (), ("dice-v1", "random")):
+        done = run("match", *players, *words, file)
+        assert done.status == 0, done.err
+        header, *games = file.read_text().splitlines()
+        assert json.loads(header)["game"] == "liars_dice:2x5" and len(games) == 2
+    done = run("match", "random", "heuristic", *words, tmp_path / "b.jsonl")
+    assert (done.status, done.error_line) == (2, "match: missing --game")
+    kuhn, two = tmp_path / "c.jsonl", ("random", "name=other,random")
+    assert run("match", *two, "--game", "kuhn", *words, kuhn).status == 0
+    done = run("match", "dice-v1", "random", *words, kuhn)
+    assert done.status == 1 and "a policy for liars_dice:2x5, not for kuhn" in done.error_line
+
+
 def test_dice_by_a_person(tmp_path: pathlib.Path) -> None:
     """A bid is made, the other one answers, and the game goes on another day."""
     file = tmp_path / "a.jsonl"

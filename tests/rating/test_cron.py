@@ -187,14 +187,14 @@ def test_a_run_that_has_not_begun(tmp_path: pathlib.Path) -> None:
     assert (done.returncode, done.stderr) == (1, "nightly.py: run: no checkpoint yet\n")
 
 
-def a_night_of_kuhn(folder: pathlib.Path) -> list[str]:
+def a_night(folder: pathlib.Path, game: str = "kuhn") -> list[str]:
     """Plays it with an untrained network; the names in its record."""
     checkpoints = folder / "run/checkpoints"
     checkpoints.mkdir(parents=True)
-    save_network(checkpoints / "step-00000007.safetensors", "mlp:8", Game("kuhn"))
+    save_network(checkpoints / "step-00000007.safetensors", "mlp:8", Game(game))
     path = f"{forked_commands(folder / 'bin')}:{os.environ['PATH']}"
     done = subprocess.run(
-        [sys.executable, ROOT / "examples/nightly.py", "run", "kuhn", "-n", "4"],
+        [sys.executable, ROOT / "examples/nightly.py", "run", game, "-n", "4"],
         cwd=folder,
         env={**os.environ, "PATH": path},
         capture_output=True,
@@ -207,7 +207,11 @@ def a_night_of_kuhn(folder: pathlib.Path) -> list[str]:
 
 
 def test_a_first_night_of_a_game_without_heuristic(tmp_path: pathlib.Path) -> None:
-    assert a_night_of_kuhn(tmp_path) == ["run@7", "random"]
+    assert a_night(tmp_path) == ["run@7", "random"]
+
+
+def test_who_comes_with_stratkit_is_met(tmp_path: pathlib.Path) -> None:
+    assert a_night(tmp_path, "liars_dice:2x5") == ["run@7", "random", "dice-v1"]
 
 
 @pytest.mark.parametrize("left", ["", '{"stratkit":"ga'])
@@ -215,5 +219,5 @@ def test_a_record_without_a_header_is_none(left: str, tmp_path: pathlib.Path) ->
     """Such as nights leave that are killed as they begin."""
     for date in ("2001-01-01", datetime.date.today()):
         (tmp_path / f"games-{date}.jsonl").write_text(left)
-    assert a_night_of_kuhn(tmp_path) == ["run@7", "random"]
+    assert a_night(tmp_path) == ["run@7", "random"]
     assert len((tmp_path / "nights.csv").read_text().splitlines()) == 2
