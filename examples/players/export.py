@@ -8,8 +8,8 @@ come with stratkit, whose files are NAME.shuffled. LOST, such as -16, becomes th
 `fromto` gives to an attack which loses for certain. SETUPS is for a network with one of its own for
 the deployment: a temperature, at which it places its pieces (below 1 it is surer), or a player of
 the same net, as which it does. Of the 23 bits of a weight's fraction so many BITS are kept: with 12
-a wheel packs a player in three quarters of the room. That network's weights for pieces that the
-game lacks, which nothing reads, become 0.
+a wheel packs a player in three quarters of the room. Weights of a network for the deployment for
+pieces that the game lacks, which nothing reads, become 0.
 """
 
 import argparse
