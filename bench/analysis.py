@@ -26,7 +26,7 @@ from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.raw import chunks
 from stratkit.convert.tally import FaultTally
 from stratkit.errors import InputError, StratkitError
-from stratkit.humans.analysis.analyst import ETA, VALUES, Analyst, Judgement, Turn
+from stratkit.humans.analysis.analyst import Analyst, Judgement, Turn, searching
 from stratkit.humans.analysis.records import MISTAKE, played_at
 from stratkit.humans.analysis.turns import Turns
 from stratkit.notation.log import Log
@@ -60,12 +60,6 @@ def plan(text: str) -> Plan:
     if worlds < 2:
         raise argparse.ArgumentTypeError(f"an error needs 2 worlds: {text!r}")
     return worlds, depth
-
-
-def analyst(network: str, of: Plan, seed: int) -> Analyst:
-    worlds, depth = of
-    keys = f"search={VALUES},rollouts=1,worlds={worlds},depth={depth},eta={ETA:g},belief=setups"
-    return Analyst(parse_player(f"{keys},{network}"), seed)
 
 
 def some_turns(files: Sequence[str], analyst: Analyst, n: int, seed: int) -> list[tuple[Log, Turn]]:
@@ -103,8 +97,9 @@ def told(of: Plan, rows: Sequence[Row]) -> str:
 def main(
     file: str, network: str, plies: int, seed: int, reference: Plan, plans: list[Plan]
 ) -> None:
-    judge = analyst(network, reference, SEED + 1)
-    searches = {of: analyst(network, of, SEED) for of in plans}
+    player = parse_player(network)
+    judge = Analyst(searching(player, *reference), SEED + 1)
+    searches = {of: Analyst(searching(player, *of), SEED) for of in plans}
     rows: dict[Plan, list[Row]] = {of: [] for of in plans}
     for log, turn in some_turns([file], judge, plies, seed):
         [truth] = judge.judge([turn])

@@ -65,7 +65,7 @@ COMPILE_FLAGS = [
     *EXTRA_FLAGS,
 ]
 # Names of its functions are for profiles, which ask for a flag such as -g.
-# Debian's Python links with -g, for which code is generated anew, and with tables to unwind it.
+# Debian's Python links with -g, by which the library gets tables to unwind it after all.
 LINK_FLAGS = ["-O3", "-flto=auto", "-g0", "-fno-asynchronous-unwind-tables", "-pthread"]
 LINK_FLAGS += EXTRA_FLAGS or ["-s"]
 

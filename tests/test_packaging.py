@@ -61,13 +61,13 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 @pytest.fixture(scope="module")
 def wheel(sdist: pathlib.Path) -> pathlib.Path:
-    """The wheel, made from the sdist alone."""
+    """The wheel, made from the sdist alone; quickly, not for speed."""
     unpacked = sdist.parent / "unpacked"
     unpacked.mkdir()
     execute("tar", "-xzf", sdist, cwd=unpacked)  # extractall's filter is younger than Python 3.11.2
     (source,) = unpacked.iterdir()
     build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", sdist.parent]
-    execute(*build, cwd=source, STRATKIT_CFLAGS="")
+    execute(*build, cwd=source, STRATKIT_CFLAGS="-O0 -fno-lto")
     (path,) = sdist.parent.glob("*.whl")
     return path
 
@@ -186,6 +186,22 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     execute(installed / "bin/match", *players, "-o", games, cwd=tmp_path)
     table = execute(installed / "bin/rate", games, "--prior", "1", cwd=tmp_path)
     assert table.startswith("20 games of classic; Elo with 95 % intervals")
+
+
+@pytest.mark.slow
+def test_folders_beside_a_package_are_somebody_elses(
+    installed: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    (site,) = (installed / "lib").glob("python*/site-packages")
+    for name in ("examples", "man"):
+        (site / name).mkdir()
+    execute(installed / "bin/stratkit", "examples", "mine", cwd=tmp_path)
+    assert (tmp_path / "mine/demo.sh").is_file()
+    (tmp_path / "man").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "man").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    page = execute(installed / "bin/stratkit", "help", "train", cwd=tmp_path, PATH=path).strip()
+    assert page == str(installed / "share/man/man1/train.1")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ENGINE = FOLDER.parent
-COMPILER = "clang-14"  # by its full name: another version gives other bytes
+COMPILER, VERSION = "clang-14", "14.0.6"  # another one may give other bytes
 STRATEGO = [
     *("deployment", "features", "fromto", "more_squares", "movement", "observation", "planes"),
     *("play", "position", "residual", "rules_text", "sample", "stratego", "stratego_api"),
@@ -37,7 +37,9 @@ def build(out: pathlib.Path) -> None:
 
 def is_possible() -> bool:
     """Whether the compiler is there, with its linker."""
-    return all(map(shutil.which, (COMPILER, "wasm-ld-14")))
+    if not all(map(shutil.which, (COMPILER, "wasm-ld-14"))):
+        return False
+    return VERSION in subprocess.check_output([COMPILER, "--version"], text=True)
 
 
 if __name__ == "__main__":

@@ -257,7 +257,7 @@ def _pages() -> dict[str, Path]:
     """The manual's pages by file name: of a checkout, or of the environment."""
     man = Path(__file__).parents[2] / "man"
     folders = [Path(sys.prefix) / f"share/man/man{section}" for section in (1, 5, 7)]
-    if man.is_dir():
+    if (man / "stratkit.1").is_file():  # else it is somebody else's, beside an installed package
         folders = [man]
     paths = (path for folder in folders for path in folder.glob("*.[157]"))
     ours = {path.name: path for path in sorted(paths)}

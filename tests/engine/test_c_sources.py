@@ -3,7 +3,9 @@ format."""
 
 from __future__ import annotations
 
+import itertools
 import re
+import runpy
 import shutil
 import subprocess
 
@@ -17,8 +19,6 @@ DEFINITION = re.compile(r"^(?!static|typedef)(?:const )?\w+ \**(\w+)\(", re.M)
 
 
 def test_the_library_exports_its_init_function_and_nothing_else() -> None:
-    if not shutil.which("nm"):
-        pytest.skip("nm is not installed")
     command = ["nm", "-D", "--defined-only", _engine.__file__]
     lines = subprocess.check_output(command, text=True).splitlines()
     names = [line.split()[-1] for line in lines]
@@ -54,6 +54,18 @@ def test_the_page_lists_every_file() -> None:
         if not any(folder in path.parents for folder in folders)
     ]
     assert sorted(listed) == sorted(there)
+
+
+def test_flags_are_of_files_that_there_are() -> None:
+    """Each of one kind: a name that a file no longer has would be passed over in silence."""
+    build = runpy.run_path(str(ROOT / "cengine/build_cffi.py"))
+    kinds = [build[kind] for kind in ("VECTORS", "SMALL", "SELDOM")]
+    named = sorted(itertools.chain(*kinds))
+    assert len(named) == len({*named})
+    assert {*named} <= {path.stem for path in build["SOURCES"]} | {"_engine"}
+    assert build["flags_of"]("build/temp/stratkit.engine._engine.c")[0] == "-Os"
+    assert build["flags_of"]("cengine/kuhn.c")[0] == "-O2"
+    assert build["flags_of"]("cengine/sample.c") == build["EXTRA_FLAGS"]
 
 
 def test_the_sources_are_formatted() -> None:

@@ -11,7 +11,7 @@ import pytest
 from running import ROOT, here
 
 HEADER, *GAMES = map(json.loads, (ROOT / "formats/samples/games.jsonl").read_text().splitlines())
-FIVE = {"moves": " ".join(GAMES[0]["moves"].split()[:5]), "plies": 5}
+FIVE: dict[str, Any] = {"moves": " ".join(GAMES[0]["moves"].split()[:5]), "plies": 5}
 DRAW = {"result": "draw", "returns": [0, 0]}
 
 
@@ -29,6 +29,7 @@ def rate(tmp_path: pathlib.Path, game: dict[str, Any], *words: str) -> tuple[int
     ("game", "what"),
     [
         ({"plies": 5}, "it says 5 plies, but has 41 moves"),
+        (FIVE | {"plies": 6, "moves": FIVE["moves"] + " "}, "it says 6 plies, but has 5 moves"),
         (DRAW, "flag_captured, but the result is draw"),
         ({"reason": "max_plies"}, "max_plies, but the result is red"),
         (DRAW | {"reason": "max_plies"}, "max_plies is 200, but it has 41 moves"),

@@ -91,9 +91,10 @@ def _mean(each: Float64s) -> tuple[float, float]:
     return float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known)))
 
 
-def searching(spec: PlayerSpec, worlds: int = WORLDS) -> PlayerSpec:
-    """The PLAYER, with a search that compares moves if it has none. `UsageError`: it is no network,
-    or its search is another one. `InputError`: it cannot be opened."""
+def searching(spec: PlayerSpec, worlds: int = WORLDS, depth: int | None = None) -> PlayerSpec:
+    """The PLAYER, with a search that compares moves if it has none; its rollouts are so long as its
+    game's, or of `depth` plies. `UsageError`: it is no network, or its search is another one.
+    `InputError`: it cannot be opened."""
     if spec.kind is not NETWORK:
         raise UsageError("only a network's moves can be explained", text=spec.text)
     options: SearchOptions = spec.options.searching
@@ -101,7 +102,8 @@ def searching(spec: PlayerSpec, worlds: int = WORLDS) -> PlayerSpec:
         what = f"moves are compared by search={VALUES}, not by search={options.search}"
         raise UsageError(what, text=spec.text)
     if not options:
-        depth = DEPTHS.get(game_of(spec), DEPTH)
+        if depth is None:
+            depth = DEPTHS.get(game_of(spec), DEPTH)
         options = SearchOptions(
             search=VALUES, rollouts=1, worlds=worlds, depth=depth, eta=ETA, belief="setups"
         )
@@ -118,7 +120,7 @@ class Analyst:
         self.name, self.game = spec.spec, Game.stored(game_of(spec))
         if kit_of(self.game).notation is not Notation.LOG:
             what = f"it plays {self.game.name}, and only games with setups are analysed"
-            raise InputError(what, text=spec.spec)
+            raise InputError(what, file=spec.spec)
         self.variant = variant(self.game.name)
         contestant = open_player(spec, self.game, seed, ROWS)
         self.player, self.sha256, self.spec = contestant.player, contestant.sha256, contestant.spec
