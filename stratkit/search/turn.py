@@ -8,6 +8,7 @@ within the turn is drawn from the candidates that begin as was chosen so far.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,6 +63,7 @@ class TurnSearch:
     largest_return: float = np.inf
     sharpness: tuple[float, float] = (1.0, 1.0)
     _solved: OrderedDict[bytes, Solved] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # games with programs share it
 
     def __call__(
         self, roots: Sequence[Root], blueprint: Blueprint, seed: int
@@ -84,12 +86,16 @@ class TurnSearch:
 
     def _turn(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
         key = _digest(seed.to_bytes(8, "little") + begun.observe()[0].tobytes())
-        if key not in self._solved:
-            self._solved[key] = self._solve(begun, blueprint, int.from_bytes(key[:8], "little"))
+        with self._lock:
+            solved = self._solved.get(key)
+        if solved is None:
+            solved = self._solve(begun, blueprint, int.from_bytes(key[:8], "little"))
+        with self._lock:
+            self._solved[key] = solved
+            self._solved.move_to_end(key)
             if len(self._solved) > KEPT:
                 self._solved.popitem(last=False)
-        self._solved.move_to_end(key)
-        return self._solved[key]
+        return solved
 
     def _solve(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
         limits = self.samples, self.max_candidates, seed, self.per_unit

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import pathlib
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -18,6 +21,8 @@ from stratkit.players.player import PolicyPlayer, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.search import turn
+from stratkit.search.decision import Root
 from stratkit.search.rollouts import play_out
 
 MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
@@ -160,6 +165,28 @@ def test_behind_a_choice_of_no_candidate_there_is_no_target() -> None:
         assert found == (policy[action] > 0) == (not np.isnan(decision.root_value[0]))
         searched += found
     assert searched == 1
+
+
+class SlowToKeep(OrderedDict[bytes, turn.Solved]):
+    """Other threads come in between."""
+
+    def move_to_end(self, key: bytes, last: bool = True) -> None:
+        time.sleep(0.001)
+        super().move_to_end(key, last)
+
+
+def test_threads_share_what_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in games with programs, which are played side by side; it is forgotten as soon as others
+    come."""
+    monkeypatch.setattr(turn, "KEPT", 1)
+    batch = Batch(Game(MATRIX), 1)
+    state = Views.of_one(batch, 0, 0).state(0)
+    root = Root(state, [(0,), (1,), (2,)], np.full(3, 1 / 3), (), batch.observe()[0].tobytes())
+    searched = turn.TurnSearch(3, 0, 8, 1, games=1, depth=0, _solved=SlowToKeep())
+    blueprint = UniformBlueprint()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda seed: searched([root], blueprint, seed), range(24)))
+    assert all(result is not None for (result,) in found)
 
 
 def test_rollouts_of_so_many_phases() -> None:
