@@ -145,9 +145,10 @@ ALPHAZE_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "tiny": {**_ALPHAZE_SMALL, "lr": 1e-3},
     "small": {"batch": 64, "lr": 5e-4, "b1": 0.9, "chunk": 2048},
     "paper": {"lr": 2e-4, "b1": 0.9},
-    # Of imitation of the rules of Diplomacy: a game of seven powers is 1,500 actions.
+    # Of imitation of the rules of Diplomacy: a game of seven powers is 1,500 actions, enough for a
+    # step.
     "graph": {
-        "batch": 8,
+        "batch": 1,
         "lr": 2e-3,
         "b1": 0.9,
         "average_rate": 0.01,

@@ -20,7 +20,12 @@ PLACING = {
     "classic": "classic",
     "classic-easy": "classic",
 }
-LEARNED = {**PLACING, "dice-v1": "liars_dice:2x5", "fva-v1": "diplomacy:fva"}
+LEARNED = {
+    **PLACING,
+    "dice-v1": "liars_dice:2x5",
+    "diplomacy-v1": "diplomacy:standard",
+    "fva-v1": "diplomacy:fva",
+}
 SHIPPED = tuple(LEARNED)
 
 

@@ -25,10 +25,11 @@ from stratkit.storage.checkpoints import load_network
 HASHES = {  # as records name them
     "barrage": "66ca95c9",
     "barrage-easy": "ab21668a",
-    "classic": "030dcf56",
+    "classic": "012d5eb5",
     "classic-easy": "78c8b206",
     "dice-v1": "87a79a7f",
-    "fva-v1": "f264b7b0",
+    "diplomacy-v1": "5287c3e0",
+    "fva-v1": "4d566312",
 }
 FORMER = {"barrage-v1": "barrage-easy", "classic-v2": "classic-easy", "classic-v5": "classic"}
 
@@ -204,6 +205,19 @@ def test_orders_in_play() -> None:
         assert won.count(0) >= least
 
 
+def test_orders_of_seven_in_play() -> None:
+    """stratkit-players(7) has the scores: a seat of the network is worth more than one of the rules
+    of thumb, alone among six and the other way round."""
+    words = ("--seats", "1v6", "-n", 7, "--seed", 6, "-q", "-o", "-")
+    done = run("match", "diplomacy-v1", "heuristic", *words)
+    _, *played = map(json.loads, done.out.splitlines())
+    for crowd in (0, 1):
+        games = [one for one in played if one["players"].count(crowd) == 6]
+        seats = [seat for one in games for seat in zip(one["players"], one["returns"], strict=True)]
+        network, rules = ([got for who, got in seats if who == player] for player in (0, 1))
+        assert len(games) == 7 and statistics.fmean(network) > statistics.fmean(rules)
+
+
 def test_dice_in_play_are_worth_what_is_exactly_known() -> None:
     """Of uniform play. stratkit-players(7) has the exact values of both seats."""
     games = 2000
@@ -234,6 +248,11 @@ def test_dice_in_play_are_worth_what_is_exactly_known() -> None:
         ("analyse --by dice-v1 games.jsonl", "it plays liars_dice:2x5, and only games with set"),
         ("match search=mmd,fva-v1 random -n 2 -o -", "search=mmd: diplomacy:fva has no worlds"),
         ("match fva-v1 random --game diplomacy --seats 1v6 -n 7 -o -", "fva-v1: a policy for dip"),
+        ("match diplomacy-v1 fva-v1 -n 7 -o -", "match: missing --game"),
+        (
+            "match human diplomacy-v1 -n 1 -o h.jsonl",
+            "diplomacy:standard has 7 players: --seats 1v6 seats",
+        ),
         ("match human fva-v1 --page page.html", "--page is for boards of Stratego, not for dip"),
         ("analyse --by fva-v1 games.jsonl", "it plays diplomacy:fva, and only games with set"),
         ("finetune dice-v1 --out run --steps 1", "a policy, where a checkpoint is needed"),
