@@ -6,14 +6,15 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
-from running import ROOT
+from running import ROOT, run
 
 EXAMPLE = ROOT / "examples/diplomacy"
 
 
 def make(folder: pathlib.Path, *words: str) -> None:
-    for name in ("Makefile", "three.map"):
+    for name in ("Makefile", "three.map", "curve.py"):
         shutil.copy(EXAMPLE / name, folder)
     path = {**os.environ, "PATH": f"{ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
@@ -26,6 +27,28 @@ def test_figure_1(tmp_path: pathlib.Path) -> None:
     make(tmp_path, "figure1.txt", "FEW=2", "FIGURE_1=figure1-2-0.jsonl figure1-2-1.jsonl")
     rows = (tmp_path / "figure1.txt").read_text().splitlines()
     assert sum(row.split()[:2] in (["2-0", "raw"], ["2-1", "raw"]) for row in rows) == 2
+
+
+def test_a_picture_of_shares(tmp_path: pathlib.Path) -> None:
+    """Of one player among others, and the other way round, by steps."""
+    game = f"diplomacy:{EXAMPLE / 'three.map'}"
+    words = ("name=network,heuristic", "random", "--game", game, "--seats", "1v2", "-n", 3)
+    played = run("match", *words, "--seed", 1, "-q", "-o", "-")
+    table = run("rate", "-", "--score", "squares", "--json", stdin=played.data)
+    for step in (0, 9):
+        (tmp_path / f"marks-{step}.json").write_text(table.out)
+    curve = [sys.executable, EXAMPLE / "curve.py", "shares.png", "5", "marks-0.json"]
+
+    def drawn(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*curve, *more], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    assert drawn("marks-9.json").returncode == 0
+    assert (tmp_path / "shares.png").read_bytes().startswith(b"\x89PNG")
+    refused = drawn("--network", "nobody")
+    why = "curve.py: marks-0.json: no table of nobody and another player\n"
+    assert (refused.returncode, refused.stderr) == (1, why)
 
 
 def test_figure_3(tmp_path: pathlib.Path) -> None:

@@ -1,0 +1,76 @@
+"""Draws what a network of Diplomacy is worth by CPU minute: its share of the squares alone among
+others, and that of one of these among networks.
+
+    python examples/diplomacy/curve.py PICTURE MINUTES TABLE...
+
+TABLE is of `rate --score squares --json`, of two players, and its name ends with the step, as in
+marks-1000.json. The first player of its matches is the network. The last step has taken so many
+MINUTES, and the others their part of them.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+import numpy as np
+
+from stratkit.errors import InputError, StratkitError
+from stratkit.pictures import COLOURS, new_figure, save
+
+Point = tuple[float, float, float]  # the mean, and the ends of its interval
+
+
+def points(table: pathlib.Path, network: str) -> dict[bool, Point]:
+    """By whether the network is the one among others."""
+    cells = json.loads(table.read_text())["cells"]
+    found = {cell["one"] == network: (cell["mean"], cell["low"], cell["high"]) for cell in cells}
+    if len(found) != 2:
+        raise InputError(f"no table of {network} and another player", file=str(table))
+    return found
+
+
+def step_of(table: pathlib.Path) -> int:
+    """The step at the end of its name."""
+    step = re.search(r"-(\d+)$", table.stem)
+    if step is None:
+        raise InputError("no step at the end of the name", file=str(table))
+    return int(step[1])
+
+
+def main(picture: str, minutes: float, network: str, tables: list[pathlib.Path]) -> None:
+    by_step = {step_of(table): points(table, network) for table in tables}
+    steps, equal = sorted(by_step), json.loads(tables[0].read_text())["equal"]
+    figure = new_figure(6, 4)
+    axes = figure.subplots()
+    for alone, label, colour in (
+        (True, "the network alone among others", COLOURS[0]),
+        (False, "one other among networks", COLOURS[1]),
+    ):
+        means, low, high = zip(*(by_step[step][alone] for step in steps), strict=True)
+        beside = (np.subtract(means, low), np.subtract(high, means))
+        x = [minutes * step / max(steps[-1], 1) for step in steps]
+        axes.errorbar(x, means, yerr=beside, fmt="o-", capsize=3, color=colour, label=label)
+    axes.axhline(equal, color="grey", linestyle="--", label="equal")
+    axes.set(xlabel="CPU minutes of self-play and learner", ylabel="share of the squares")
+    axes.set(ylim=(0, None))
+    axes.legend()
+    axes.grid(alpha=0.3)
+    with open(picture, "wb") as stream:
+        save(figure, stream)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("picture", metavar="PICTURE")
+    parser.add_argument("minutes", metavar="MINUTES", type=float)
+    parser.add_argument("tables", metavar="TABLE", type=pathlib.Path, nargs="+")
+    parser.add_argument("--network", metavar="NAME", default="network", help="its name there")
+    asked = parser.parse_args()
+    try:
+        main(asked.picture, asked.minutes, asked.network, asked.tables)
+    except (StratkitError, OSError) as error:
+        sys.exit(f"curve.py: {error}")
