@@ -13,7 +13,7 @@ Say = Callable[[str], None]  # takes a line for the user
 
 # Of two words, by difflib's measure: `nte` and `net` have it, `stratego` and `ultimate` do not.
 MIN_SIMILARITY = 0.66
-FEW = 20  # choices that an error may list
+FEW = 24  # choices that one line can hold
 
 # What other programs, and our pages of old, call it, without dashes, and our names: the first that
 # is a choice is meant.
