@@ -1,4 +1,4 @@
-"""The Makefile of examples/diplomacy: the figures of SearchBot in small."""
+"""The Makefile of examples/diplomacy, SearchBot's figures in small, and its picture of shares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLE = ROOT / "examples/diplomacy"
 
 
 def make(folder: pathlib.Path, *words: str) -> None:
-    for name in ("Makefile", "three.map", "curve.py"):
+    for name in ("Makefile", "three.map"):
         shutil.copy(EXAMPLE / name, folder)
     path = {**os.environ, "PATH": f"{ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
