@@ -22,13 +22,17 @@ from stratkit.pictures import COLOURS, new_figure, save
 Point = tuple[float, float, float]  # the mean, and the ends of its interval
 
 
-def points(table: pathlib.Path, network: str) -> dict[bool, Point]:
-    """By whether the network is the one among others."""
-    cells = json.loads(table.read_text())["cells"]
+def points(table: pathlib.Path, network: str) -> tuple[dict[bool, Point], float]:
+    """By whether the network is the one among others; and what is equal."""
+    try:
+        read = json.loads(table.read_text())
+        cells, equal = read["cells"], read["equal"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError("not of rate --score squares --json", file=str(table)) from None
     found = {cell["one"] == network: (cell["mean"], cell["low"], cell["high"]) for cell in cells}
     if len(found) != 2:
         raise InputError(f"no table of {network} and another player", file=str(table))
-    return found
+    return found, equal
 
 
 def step_of(table: pathlib.Path) -> int:
@@ -41,18 +45,18 @@ def step_of(table: pathlib.Path) -> int:
 
 def main(picture: str, minutes: float, network: str, tables: list[pathlib.Path]) -> None:
     by_step = {step_of(table): points(table, network) for table in tables}
-    steps, equal = sorted(by_step), json.loads(tables[0].read_text())["equal"]
+    steps = sorted(by_step)
     figure = new_figure(6, 4)
     axes = figure.subplots()
     for alone, label, colour in (
         (True, "the network alone among others", COLOURS[0]),
         (False, "one other among networks", COLOURS[1]),
     ):
-        means, low, high = zip(*(by_step[step][alone] for step in steps), strict=True)
+        means, low, high = zip(*(by_step[step][0][alone] for step in steps), strict=True)
         beside = (np.subtract(means, low), np.subtract(high, means))
         x = [minutes * step / max(steps[-1], 1) for step in steps]
         axes.errorbar(x, means, yerr=beside, fmt="o-", capsize=3, color=colour, label=label)
-    axes.axhline(equal, color="grey", linestyle="--", label="equal")
+    axes.axhline(by_step[steps[0]][1], color="grey", linestyle="--", label="equal")
     axes.set(xlabel="CPU minutes of self-play and learner", ylabel="share of the squares")
     axes.set(ylim=(0, None))
     axes.legend()

@@ -49,6 +49,10 @@ def test_a_picture_of_shares(tmp_path: pathlib.Path) -> None:
     refused = drawn("--network", "nobody")
     why = "curve.py: marks-0.json: no table of nobody and another player\n"
     assert (refused.returncode, refused.stderr) == (1, why)
+    (tmp_path / "marks-3.json").write_text("nonsense")
+    refused = drawn("marks-3.json")
+    why = "curve.py: marks-3.json: not of rate --score squares --json\n"
+    assert (refused.returncode, refused.stderr) == (1, why)
 
 
 def test_figure_3(tmp_path: pathlib.Path) -> None:
