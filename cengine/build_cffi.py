@@ -73,7 +73,7 @@ LINK_FLAGS += EXTRA_FLAGS or ["-s"]
 # smaller. Blocks and heads of networks have their vectors written out; what has none, for old
 # processors, takes .85 of the time without the compiler's.
 VECTORS = {
-    *("dice_cfr", "fromto", "game", "hex", "mlp", "observation", "phantom_ttt", "planes"),
+    *("dice_cfr", "fromto", "game", "graph", "hex", "mlp", "observation", "phantom_ttt", "planes"),
     *("sample", "seen"),
 }
 # Files that take as long by -O2.

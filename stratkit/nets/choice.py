@@ -1,5 +1,5 @@
-"""Which backend computes a network: the engine an `mlp` and a `fromto`, ONNX Runtime a `fromto`
-where it is installed and the processor has no vectors for the engine, torch all others.
+"""Which backend computes a network: the engine an `mlp`, a `graph` and a `fromto`, ONNX Runtime a
+`fromto` where it is installed and the processor has no vectors for the engine, torch all others.
 
 The environment variable `STRATKIT_BACKEND` may ask for one: `engine`, `onnx` or `torch`.
 """
@@ -14,6 +14,7 @@ from stratkit.engine import Game
 from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
 from stratkit.netnames import channels_and_blocks, without_ending
+from stratkit.nets.engine_graph import EngineGraph, is_graph
 from stratkit.nets.engine_mlp import EngineMLP, engine_computes
 from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.fromto_weights import is_fromto
@@ -38,12 +39,14 @@ def asked_backend() -> str | None:
 
 def network_with(
     net: str, game: Game, weights: Weights, a_module: bool = False
-) -> Network | EngineMLP | FromToBackend:
+) -> Network | EngineMLP | EngineGraph | FromToBackend:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
     `InputError`: the weights are another network's. `ModuleNotFoundError`: nothing computes it."""
     asked = "torch" if a_module and has_torch() else asked_backend()
     if asked != "torch" and engine_computes(net, game):
         return EngineMLP(net, game, weights)
+    if asked != "torch" and is_graph(net, game):
+        return EngineGraph(net, game, weights)
     if asked != "torch" and is_fromto(net, game.shape):
         return FromToBackend(net, game, weights, asked or fastest(net))
     from stratkit.nets.builder import build_with

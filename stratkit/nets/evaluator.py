@@ -15,6 +15,7 @@ import numpy.typing as npt
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s, Weights
 from stratkit.engine import distinct_views
 from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
+from stratkit.nets.engine_graph import EngineGraph
 from stratkit.nets.engine_mlp import EngineMLP
 from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
@@ -46,7 +47,7 @@ class Evaluator:
     def __init__(
         self,
         net: str,
-        network: Network | EngineMLP | FromToBackend,
+        network: Network | EngineMLP | EngineGraph | FromToBackend,
         rows: int,
         elastic: bool = False,
     ) -> None:
@@ -269,9 +270,9 @@ class Evaluator:
         return padded
 
 
-def _backend(network: Network | EngineMLP | FromToBackend) -> Backend:
+def _backend(network: Network | EngineMLP | EngineGraph | FromToBackend) -> Backend:
     """What computes it."""
-    if isinstance(network, EngineMLP | FromToBackend):
+    if isinstance(network, EngineMLP | EngineGraph | FromToBackend):
         return network
     from stratkit.nets.torch_backend import TorchBackend
 

@@ -1,0 +1,117 @@
+"""The networks `graph` as a whole, by the engine: packed observations in, policies, values and
+shares out.
+
+Views are computed one by one, so that none changes another one; the last positions are kept for the
+next views.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from stratkit.arguments import Between, checked
+from stratkit.arrays import Bytes, Float32s
+from stratkit.engine.diplomacy import map_of
+from stratkit.engine.game import Game
+from stratkit.engine.library import ffi, length, lib, optional, pointer, writable
+
+LANES = int(lib.SK_MLP_LANES)  # channels come in multiples of these
+HIDDEN = int(lib.SK_GRAPH_HIDDEN)  # of what locations are compared by
+MAX_CHANNELS, MAX_BLOCKS = int(lib.SK_GRAPH_CHANNELS), 100
+MOST_BYTES = 2**25  # of the positions that a thread keeps
+
+Channels = Annotated[int, Between(1, MAX_CHANNELS)]
+Blocks = Annotated[int, Between(0, MAX_BLOCKS)]
+
+
+class Outputs(NamedTuple):
+    """What was asked of n views, else None.
+
+    policy   float32 [n, A]
+    values   float32 [n], for who acts
+    shares   float32 [n, powers], which sum to 1: of who acts, and of those who follow it
+    """
+
+    policy: Float32s | None
+    values: Float32s | None
+    shares: Float32s | None
+
+
+class WholeGraph:
+    """A network `graph` for a `game` of Diplomacy, with these weights, float32 [graph_floats], in
+    the order of cengine/diplomacy/graph.c: layer by layer, each [inputs, outputs]. Channels are a
+    multiple of `LANES`. Threads may share it.
+
+        shares  whether it tells those
+    """
+
+    @checked
+    def __init__(
+        self, game: Game, channels: Channels, blocks: Blocks, weights: Float32s, shares: bool = False
+    ) -> None:
+        size = _size(game, channels, blocks, shares)
+        floats = (int(lib.sk_graph_floats(size)),)
+        map_ = map_of(game)
+        handle = lib.sk_graph_open(
+            size,
+            writable(map_.near.astype(np.uint8)),
+            writable(map_.parent),
+            pointer("weights", weights, "float32", floats),
+        )
+        if not handle:
+            raise MemoryError(f"a network of {channels} channels")
+        self._handle = ffi.gc(handle, lib.sk_graph_close)
+        self._bytes, self._actions, self._powers = game.observation_bytes, game.actions, size.powers
+        self._most = max(1, MOST_BYTES // (4 * size.provinces * (channels + HIDDEN)))
+        self._kept = threading.local()
+
+    @checked
+    def evaluate(
+        self,
+        packed: Bytes,
+        legal: Bytes | None = None,
+        values: bool = False,
+        shares: bool = False,
+    ) -> Outputs:
+        """Of n views, uint8 [n, observation_bytes]: the policy, if their `legal` actions, uint8
+        [n, A], are given; values and shares if they are wanted."""
+        n = length("packed", packed)
+        seen = pointer("packed", packed, "uint8", (n, self._bytes))
+        may = optional("legal", legal, "uint8", (n, self._actions))
+        out = Outputs(
+            None if legal is None else np.zeros((n, self._actions), np.float32),
+            np.empty(n, np.float32) if values else None,
+            np.empty((n, self._powers), np.float32) if shares else None,
+        )
+        at = [ffi.NULL if array is None else writable(array) for array in out]
+        lib.sk_graph_evaluate(self._positions(), seen, may, n, *at)
+        return out
+
+    def _positions(self) -> object:
+        """The calling thread's."""
+        if not (found := getattr(self._kept, "positions", None)):
+            handle = lib.sk_graph_positions_open(self._handle, self._most)
+            if not handle:
+                raise MemoryError(f"{self._most} positions")
+            found = self._kept.positions = ffi.gc(handle, lib.sk_graph_positions_close)
+        return found
+
+
+@checked
+def graph_floats(game: Game, channels: Channels, blocks: Blocks, shares: bool = False) -> int:
+    """How many weights such a network has."""
+    return int(lib.sk_graph_floats(_size(game, channels, blocks, shares)))
+
+
+def _size(game: Game, channels: int, blocks: int, shares: bool) -> Any:
+    """`ValueError`: the game is none of Diplomacy, or channels are no multiple of `LANES`."""
+    if not game.name.startswith("diplomacy:"):
+        raise ValueError(f"game: {game.name} is no game of Diplomacy")
+    if channels % LANES:
+        raise ValueError(f"channels must be a multiple of {LANES}, not {channels}")
+    map_ = map_of(game)
+    sizes = map_.provinces, len(map_.locations), len(map_.powers), channels, blocks, shares
+    return ffi.new("sk_graph_size *", sizes)
