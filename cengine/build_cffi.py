@@ -73,12 +73,12 @@ LINK_FLAGS += EXTRA_FLAGS or ["-s"]
 # smaller. Blocks and heads of networks have their vectors written out; what has none, for old
 # processors, takes .85 of the time without the compiler's.
 VECTORS = {
-    *("dice_cfr", "fromto", "game", "graph", "hex", "mlp", "observation", "phantom_ttt", "planes"),
+    *("dice_cfr", "fromto", "game", "hex", "mlp", "observation", "phantom_ttt", "planes"),
     *("sample", "seen"),
 }
 # Files that take as long by -O2.
 SMALL = {
-    *("api", "best_response", "callbacks", "features", "kuhn", "liars_dice", "matrix"),
+    *("api", "best_response", "callbacks", "features", "graph", "kuhn", "liars_dice", "matrix"),
     *("phantom_response", "phantom_worlds", "phases", "public_tree", "rules_text"),
     *("stratego_api", "stratego_beliefs", "subgame_values", "subgame_walk", "subgames"),
     *("tree_values", "tree_worlds"),

@@ -21,6 +21,7 @@ from stratkit.engine.best_response import BestResponse
 from stratkit.engine.dice import DiceResponses, DiceSets, DiceUpdate
 from stratkit.engine.diplomacy import DiplomacyMap, map_text
 from stratkit.engine.fromto import WholeFromTo, fromto_floats
+from stratkit.engine.graph import WholeGraph, graph_floats
 from stratkit.engine.heads import HeadViews
 from stratkit.engine.history import Walk
 from stratkit.engine.library import lib
@@ -171,6 +172,12 @@ def whole_arguments() -> dict[str, Any]:
     return {"shape": shape, "channels": 8, "blocks": 1, "weights": weights, "mirrors": False}
 
 
+def graph_arguments() -> dict[str, Any]:
+    size: dict[str, Any] = {"game": game_of("diplomacy:tiny"), "channels": 16, "blocks": 1}
+    weights = zeros("float32", graph_floats(**size, shares=True))
+    return {**size, "weights": weights, "shares": True}
+
+
 def head_views() -> HeadViews:
     """Three views of two boards of 20 squares and 8 channels."""
     numbers = (zeros("int64", 3) for _ in range(4))
@@ -302,6 +309,22 @@ CALLS: dict[str, Callable[[], Any]] = {
     "WholeFromTo.evaluate": lambda: (
         WholeFromTo(**whole_arguments()).evaluate,
         {"packed": packed(), "legal": batch(rows=2).legal(), "values": True},
+    ),
+    "graph_floats": lambda: {
+        "game": game_of("diplomacy:tiny"),
+        "channels": 16,
+        "blocks": 1,
+        "shares": True,
+    },
+    "WholeGraph.__init__": lambda: (WholeGraph, graph_arguments()),
+    "WholeGraph.evaluate": lambda: (
+        WholeGraph(**graph_arguments()).evaluate,
+        {
+            "packed": diplomacy_views()["observations"],
+            "legal": batch("diplomacy:tiny", rows=2).legal(),
+            "values": True,
+            "shares": True,
+        },
     ),
     "MLPLayers.__init__": lambda: (MLPLayers, {"layers": [layer()]}),
     "MLPLayers.evaluate": lambda: (MLPLayers([layer()]).evaluate, {"packed": packed()}),

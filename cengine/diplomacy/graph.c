@@ -9,6 +9,7 @@
 #include "played.h"
 
 typedef float vector __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t mask __attribute__((vector_size(64)));
 typedef void product_of_rows(float *, const float *, const float *, int, int, int);
 
 enum { LANES = SK_MLP_LANES, TILE = 5, HIDDEN = SK_GRAPH_HIDDEN, WIDE_VERBS = 16 };
@@ -62,19 +63,23 @@ struct sk_graph_positions {
 
 /* ---- Layers ---- */
 
-#define INLINE __attribute__((always_inline)) static inline
+#define INLINE  __attribute__((always_inline)) static inline
+#define OUTLINE __attribute__((noinline)) /* many call it: it would be large */
 
 /* `n` rows of a product, a vector of outputs. */
 INLINE void tile(float *out, const float *x, const float *w, int in, int width, const int n)
 {
     vector sum[TILE];
+#pragma GCC unroll 8
     for (int r = 0; r < n; r++)
         sum[r] = *(const vector *)(out + r * width);
     for (int k = 0; k < in; k++) {
         vector weights = *(const vector *)(w + k * width);
+#pragma GCC unroll 8
         for (int r = 0; r < n; r++)
             sum[r] += x[r * in + k] * weights;
     }
+#pragma GCC unroll 8
     for (int r = 0; r < n; r++)
         *(vector *)(out + r * width) = sum[r];
 }
@@ -123,15 +128,15 @@ static product_of_rows *fastest(void)
     return product_1;
 }
 
-/* y += a x, of n numbers. */
-static inline void add(float *restrict y, float a, const float *restrict x, int n)
+/* y += a x, of n numbers, a multiple of LANES. */
+static inline void add(float *y, float a, const float *x, int n)
 {
-    for (int i = 0; i < n; i++)
-        y[i] += a * x[i];
+    for (int i = 0; i < n; i += LANES)
+        *(vector *)(y + i) += a * *(const vector *)(x + i);
 }
 
 /* y += x W, of k inputs, most of which are 0, and n outputs. */
-static inline void layer(float *restrict y, const float *x, int k, const float *w, int n)
+OUTLINE static void layer(float *y, const float *x, int k, const float *w, int n)
 {
     for (int i = 0; i < k; i++)
         if (x[i] != 0.0f)
@@ -139,17 +144,20 @@ static inline void layer(float *restrict y, const float *x, int k, const float *
 }
 
 /* The same of inputs that are bytes. */
-static inline void layer_of_bytes(float *restrict y, const uint8_t *x, int k, const float *w, int n)
+OUTLINE static void layer_of_bytes(float *y, const uint8_t *x, int k, const float *w, int n)
 {
     for (int i = 0; i < k; i++)
         if (x[i])
             add(y, x[i], w + i * n, n);
 }
 
-static inline void relu(float *x, int n)
+/* What is above 0 of n numbers, a multiple of LANES. */
+OUTLINE static void relu(float *x, int n)
 {
-    for (int i = 0; i < n; i++)
-        x[i] = x[i] > 0.0f ? x[i] : 0.0f;
+    for (int i = 0; i < n; i += LANES) {
+        vector *at = (vector *)(x + i);
+        *at = (vector)((mask)*at & (*at > 0.0f));
+    }
 }
 
 static inline float dot(const float *x, const float *y, int n)

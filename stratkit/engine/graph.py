@@ -50,7 +50,12 @@ class WholeGraph:
 
     @checked
     def __init__(
-        self, game: Game, channels: Channels, blocks: Blocks, weights: Float32s, shares: bool = False
+        self,
+        game: Game,
+        channels: Channels,
+        blocks: Blocks,
+        weights: Float32s,
+        shares: bool = False,
     ) -> None:
         size = _size(game, channels, blocks, shares)
         floats = (int(lib.sk_graph_floats(size)),)
@@ -82,7 +87,7 @@ class WholeGraph:
         seen = pointer("packed", packed, "uint8", (n, self._bytes))
         may = optional("legal", legal, "uint8", (n, self._actions))
         out = Outputs(
-            None if legal is None else np.zeros((n, self._actions), np.float32),
+            None if legal is None else np.empty((n, self._actions), np.float32),
             np.empty(n, np.float32) if values else None,
             np.empty((n, self._powers), np.float32) if shares else None,
         )

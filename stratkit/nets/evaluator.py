@@ -90,7 +90,7 @@ class Evaluator:
     @property
     def by_engine(self) -> bool:
         """Whether the engine computes the network as a whole."""
-        return isinstance(self.backend, FromToBackend) and self.backend.whole is not None
+        return getattr(self.backend, "whole", None) is not None
 
     @property
     def _loose(self) -> bool:

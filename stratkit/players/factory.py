@@ -126,7 +126,7 @@ def _open_policy(
 def _left_to_torch(evaluator: Evaluator, name: str) -> str | None:
     """Says that another backend was asked for and does not compute this network."""
     others = {
-        "engine": "the engine computes fromto and mlp",
+        "engine": "the engine computes fromto, graph and mlp",
         "onnx": "ONNX Runtime computes fromto",
     }
     reason = others.get(asked_backend() or "")

@@ -1,0 +1,148 @@
+"""The engine computes the networks `graph`: what torch computes of them."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from nets.drawn import assert_close, drawn
+from nets.random_play import views_of_games
+from stratkit.arrays import Weights
+from stratkit.engine import Batch, Game, Replay
+from stratkit.engine import graph as module
+from stratkit.engine.diplomacy import ADJUSTMENTS, FALL_RETREATS, SPRING_RETREATS, views_of
+from stratkit.engine.graph import WholeGraph
+from stratkit.errors import InputError
+from stratkit.nets import Network, build
+from stratkit.nets.choice import network_with
+from stratkit.nets.engine_graph import EngineGraph
+from stratkit.nets.evaluator import Evaluator
+from stratkit.nets.torch_backend import TorchBackend
+
+
+def made(game: Game, net: str) -> Network:
+    """A network whose every layer says something."""
+    return drawn(build(net, game, 1))
+
+
+def weights_of(network: Network) -> Weights:
+    return {name: w.detach().numpy().copy() for name, w in network.named_parameters()}
+
+
+def views(name: str, longest: int = 10_000, games: int = 2) -> Replay:
+    """Of every phase, and of all parts of orders."""
+    return views_of_games(Game(f"diplomacy:{name}"), games, seed=3, longest=longest)
+
+
+@pytest.mark.parametrize(
+    "name, net",
+    [
+        ("standard", "graph:32x3+shares"),
+        ("fva", "graph:16x3"),
+        ("fva", "graph:20x2+shares"),
+        ("pure", "graph:8x1"),
+        ("tiny", "graph:40x2+shares"),
+    ],
+)
+def test_it_says_what_torch_says(name: str, net: str) -> None:
+    """Also with channels that fill no vector."""
+    seen, game = views(name, games=3, longest=1200), Game(f"diplomacy:{name}")
+    shown = views_of(game, seen.observations)
+    assert len(np.unique(shown["stage"])) == 3 and len(np.unique(shown["whom"])) > 3
+    if name == "standard":
+        phases = set(shown["position"]["phase"].tolist())
+        assert ADJUSTMENTS in phases and phases & {SPRING_RETREATS, FALL_RETREATS}
+    network = made(game, net)
+    by_torch, by_engine = TorchBackend(network), EngineGraph(net, game, weights_of(network))
+    asked = seen.observations, seen.legal, None, True, None
+    policy, values = by_engine.policy(*asked)
+    wanted, of_torch = by_torch.policy(*asked)
+    assert_close(policy, wanted, rtol=1e-4, atol=1e-5)
+    assert_close(values, of_torch, rtol=1e-4, atol=1e-5)
+    if by_engine.tells_shares:
+        (shares,) = by_engine.shares(seen.observations, None)
+        assert_close(shares, by_torch.shares(seen.observations, None)[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_view_does_not_depend_on_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither on those beside it, nor on the positions that are kept, nor on threads."""
+    seen, game, net = views("fva", 120), Game("diplomacy:fva"), "graph:16x1+shares"
+    packed, legal = seen.observations, seen.legal
+    weights = weights_of(made(game, net))
+    found: list[np.ndarray] = []
+
+    def evaluate(whole: WholeGraph, some: np.ndarray) -> None:
+        policy, values, shares = whole.evaluate(packed[some], legal[some], True, True)
+        assert policy is not None and values is not None and shares is not None
+        all_ = np.concatenate([policy, values[:, None], shares], 1)
+        found.append(all_[np.argsort(some)])
+
+    order, other = np.arange(len(packed)), np.random.default_rng(1).permutation(len(packed))
+    for most in (2**25, 3 * 4 * 75 * 48):  # of all positions, of three
+        monkeypatch.setattr(module, "MOST_BYTES", most)
+        whole = EngineGraph(net, game, weights).whole
+        evaluate(whole, order)
+        threads = [threading.Thread(target=evaluate, args=(whole, other)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        each = [whole.evaluate(packed[i : i + 1], legal[i : i + 1]).policy for i in range(9)]
+        np.testing.assert_array_equal(np.concatenate(each), found[0][:9, : game.actions])
+    assert len(found) == 8 and len(np.unique(found[0], axis=0)) > 20
+    for one in found[1:]:
+        np.testing.assert_array_equal(one, found[0])
+
+
+def test_what_an_evaluator_makes_of_it() -> None:
+    seen, game, net = views("tiny"), Game("diplomacy:tiny"), "graph:8x1+shares"
+    weights = weights_of(made(game, net))
+    evaluator = Evaluator(net, network_with(net, game, weights), 64)
+    assert isinstance(evaluator.backend, EngineGraph)
+    assert evaluator.tells_shares and evaluator.by_engine and not evaluator.tells_moves
+    policy, values = evaluator.evaluate(seen.observations, seen.legal, values=True)
+    shares = evaluator.shares(seen.observations)
+    assert values is not None
+    np.testing.assert_allclose(shares.sum(1), 1, atol=1e-5)
+    np.testing.assert_allclose(values, shares[:, 0] - shares[:, 1], atol=1e-6)
+    again = pickle.loads(pickle.dumps(evaluator))
+    np.testing.assert_array_equal(again.policy(seen.observations, seen.legal), policy)
+    again.place("cpu", torch.bfloat16)
+    assert again.backend.name == "torch"
+    assert np.abs(again.values(seen.observations) - values).max() < 0.1
+
+
+def test_weights_and_games_that_do_not_fit() -> None:
+    game = Game("diplomacy:tiny")
+    weights = weights_of(made(game, "graph:8x1"))
+    for net in ("graph:8x2", "graph:9x1", "graph:8x1+shares"):
+        with pytest.raises(InputError, match=re.escape(f"not this network's: '{net}'")):
+            EngineGraph(net, game, weights)
+    with pytest.raises(InputError, match="its weights are not all finite"):
+        EngineGraph("graph:8x1", game, {**weights, "coast": weights["coast"] * np.float32("nan")})
+    nothing = np.zeros(9, np.float32)
+    with pytest.raises(ValueError, match="game: kuhn is no game of Diplomacy"):
+        WholeGraph(Game("kuhn"), 16, 1, nothing)
+    with pytest.raises(ValueError, match="channels must be a multiple of 16, not 8"):
+        WholeGraph(game, 8, 1, nothing)
+    with pytest.raises(ValueError, match="weights must be"):
+        WholeGraph(game, 16, 1, nothing)
+
+
+def test_bytes_that_no_game_shows() -> None:
+    """Whatever they are, nothing beside them is read, and rows add up."""
+    game, net = Game("diplomacy:standard"), "graph:16x2+shares"
+    whole = EngineGraph(net, game, weights_of(made(game, net))).whole
+    rng = np.random.default_rng(1)
+    packed = rng.integers(0, 256, (50, game.observation_bytes)).astype(np.uint8)
+    packed[:10], legal = 255, rng.integers(0, 2, (50, game.actions)).astype(np.uint8)
+    out = whole.evaluate(packed, legal, values=True, shares=True)
+    assert out.policy is not None and not out.policy[legal == 0].any()
+    begun = Batch(game, 1)
+    fine = whole.evaluate(begun.observe(), begun.legal()).policy
+    assert fine is not None and fine.sum() == pytest.approx(1)
