@@ -9,7 +9,7 @@ import click
 
 from stratkit.cli.tool import Tool, run
 from stratkit.cli.train import learn, learning_options, request_of
-from stratkit.errors import UsageError
+from stratkit.errors import InputError, UsageError
 from stratkit.learn.config import RNAD
 from stratkit.learn.request import read_file
 
@@ -35,8 +35,11 @@ def command(**options: Any) -> int:
             raise UsageError(f"the {what} is the checkpoint's", text=options["file"])
     options["algorithm"] = RNAD
     if not options["resume"]:
-        from stratkit.models.shipped import weights_file
+        from stratkit.learn.folder import ONLY_A_POLICY
+        from stratkit.models.shipped import SHIPPED, weights_file
 
+        if options["start"] in SHIPPED:
+            raise InputError(ONLY_A_POLICY, file=options["start"])
         options["start"] = os.fspath(weights_file(options["start"]))
         settings = {**PROCESSING, **settings}
     return learn("finetune", request_of(options, settings), options)

@@ -36,6 +36,8 @@ from stratkit.storage.checkpoints import (
 from stratkit.storage.progress import LOCK, METRICS, RECORDS
 from stratkit.storage.schema import Count, Text
 
+ONLY_A_POLICY = "a policy, where a checkpoint is needed: train --weights begins with it"
+
 
 @dataclass(frozen=True)
 class _Resumed:
@@ -139,8 +141,7 @@ def _begin_at(start: str) -> ResumePoint:
     """Everything of a checkpoint, but for how far its run had read."""
     path = resolve(start)
     if read_metadata(path)["kind"] == POLICY:
-        what = "a policy, where a checkpoint is needed: train --weights begins with it"
-        raise InputError(what, file=os.fspath(path))
+        raise InputError(ONLY_A_POLICY, file=os.fspath(path))
     return replace(read_checkpoint(path, inputs={}), fresh=True)
 
 

@@ -15,7 +15,7 @@ from stratkit.frozen import frozen
 from stratkit.humans.options import PersonOptions
 from stratkit.match import MAX_GAMES, PLAYERS
 from stratkit.match.seats import check_names, counts_of
-from stratkit.players.registry import MIXTURE, NETWORK, learned_game, parse_player
+from stratkit.players.registry import MIXTURE, NETWORK, check_there, learned_game, parse_player
 from stratkit.players.spec import MIX, PlayerSpec
 from stratkit.rating.sprt import Sprt, parse_sprt
 from stratkit.regular import open_regular
@@ -204,6 +204,9 @@ class MatchOptions:
         if len(self.players) < 2:
             few = "a match needs at least two players" if self.players else "missing PLAYERs"
             raise UsageError(few)
+        if self.game is None:
+            for player in self.players:
+                check_there(player)  # a misspelt name would have told the game
         needed = {"--game": self.game, "-n GAMES": self.games, "-o GAMES.jsonl": self.output}
         if missing := [option for option, value in needed.items() if value in (None, 0)]:
             raise UsageError(f"missing {', '.join(missing)}")

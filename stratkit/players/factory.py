@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stratkit.declared import options_text
 from stratkit.engine import Game
-from stratkit.errors import InputError, StratkitError, UsageError, nearest_or_all, shown
+from stratkit.errors import InputError, StratkitError, UsageError
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
@@ -32,6 +32,7 @@ from stratkit.players.registry import (
     RANDOM,
     RESPONSE,
     SCRIPTED,
+    check_there,
     parse_player,
 )
 from stratkit.players.response import open_response
@@ -71,12 +72,8 @@ def game_of(spec: PlayerSpec) -> str:
 
 def open_network(spec: PlayerSpec, game: Game, context: OpenContext) -> Contestant[Player]:
     """The network that `spec` asks for. `InputError`: there is none, or for another game."""
-    shipped = spec.spec in SHIPPED
-    if not shipped and not os.path.exists(spec.spec):
-        hint = nearest_or_all(spec.spec, [word for kind in spec.kinds for word in kind.words])
-        what = f"no built-in player, and no such file or folder: {shown(spec.spec)}{hint}"
-        raise InputError(what)
-    if shipped:
+    check_there(spec)
+    if spec.spec in SHIPPED:
         check_whole(os.fspath(weights_file(spec.spec)))
     model = open_model(spec.spec, spec.options.net)
     if isinstance(model, ValueModel) and spec.options.searching.of_beliefs:

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from stratkit import python_class
 from stratkit.declared import option, read_options, read_value, text
-from stratkit.errors import UsageError, nearest
+from stratkit.errors import InputError, UsageError, nearest, nearest_or_all, shown
 from stratkit.frozen import frozen
 from stratkit.models.shipped import LEARNED, SHIPPED
 from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
@@ -88,6 +89,15 @@ def learned_game(players: Iterable[PlayerSpec]) -> str | None:
     """The game that those of the players have learned which come with stratkit, if it is one."""
     games = {LEARNED[player.spec] for player in players if player.spec in LEARNED}
     return games.pop() if len(games) == 1 else None
+
+
+def check_there(player: PlayerSpec) -> None:
+    """`InputError`: the player is a network, and there is none of this name."""
+    if player.kind is not NETWORK or player.spec in SHIPPED or os.path.exists(player.spec):
+        return
+    hint = nearest_or_all(player.spec, [word for kind in player.kinds for word in kind.words])
+    named = f"{shown(player.spec)}{hint}"
+    raise InputError(f"no built-in player, and no such file or folder: {named}")
 
 
 def parse_keys(keys: str, spec: str = "policy") -> PlayerSpec:

@@ -154,9 +154,14 @@ def test_the_game_of_a_network_is_known(tmp_path: pathlib.Path) -> None:
     for players in (("dice-v1", "random"), ("random", "preset=fast,dice-v1")):
         done = run("match", *players, "-n", 2, "--seed", 1, "-q", "-o", "-")
         assert json.loads(done.out.splitlines()[0])["game"] == "liars_dice:2x5", done.err
-    for players in (("dice-v1", "barrage"), ("./dice-v1", "random"), ("random", "heuristic")):
+    for players, why in (
+        (("dice-v1", "barrage"), "missing --game"),
+        (("random", "heuristic"), "missing --game"),
+        (("dice-v9", "random"), "no built-in player, and no such file or folder: 'dice-v9' (did"),
+        (("./dice-v1", "random"), "no built-in player, and no such file or folder: './dice-v1'"),
+    ):
         done = run("match", *players, "-n", 2, "-q", "-o", "-")
-        assert (done.status, done.error_line) == (2, "match: missing --game")
+        assert done.status in (1, 2) and done.error_line.startswith(f"match: {why}")
 
 
 def test_the_game_is_known_where_there_is_nothing_to_resume(tmp_path: pathlib.Path) -> None:
@@ -255,7 +260,10 @@ def test_dice_in_play_are_worth_what_is_exactly_known() -> None:
         ),
         ("match human fva-v1 --page page.html", "--page is for boards of Stratego, not for dip"),
         ("analyse --by fva-v1 games.jsonl", "it plays diplomacy:fva, and only games with set"),
-        ("finetune dice-v1 --out run --steps 1", "a policy, where a checkpoint is needed"),
+        (
+            "finetune dice-v1 --out run --steps 1",
+            "finetune: dice-v1: a policy, where a checkpoint is needed",
+        ),
     ],
 )
 def test_where_they_have_no_place_it_is_one_line(
