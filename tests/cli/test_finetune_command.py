@@ -10,7 +10,7 @@ import numpy as np
 
 from cli.test_train import hashes, metrics
 from learn.games import episodes, write
-from running import PATIENCE, ROOT, forked_line, run
+from running import PATIENCE, forked_line, run
 from stratkit.cli.finetune import PROCESSING
 from stratkit.learn.algorithm_kinds import playing_keys
 from stratkit.learn.run import Request
@@ -120,7 +120,7 @@ def test_what_cannot_be_fine_tuned(tmp_path: pathlib.Path) -> None:
     what = "a policy, where a checkpoint is needed: train --weights begins with it"
     for given, file in (
         (source / "policy.safetensors", source / "policy.safetensors"),
-        ("barrage-easy", ROOT / "stratkit/models/trained/barrage-easy.shuffled"),
+        ("barrage-easy", "barrage-easy"),
     ):
         done = run("finetune", given, more, "--out", tmp_path / "x")
         assert (done.status, done.error_line) == (1, f"finetune: {file}: {what}")
