@@ -25,7 +25,7 @@ from stratkit.storage.checkpoints import load_network
 HASHES = {  # as records name them
     "barrage": "66ca95c9",
     "barrage-easy": "ab21668a",
-    "classic": "012d5eb5",
+    "classic": "f23cb692",
     "classic-easy": "78c8b206",
     "dice-v1": "87a79a7f",
     "diplomacy-v1": "5287c3e0",
