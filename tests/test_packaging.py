@@ -137,13 +137,13 @@ def test_the_wheel_is_for_every_later_python(wheel: pathlib.Path) -> None:
 
 
 def test_the_wheel_is_small(wheel: pathlib.Path) -> None:
-    """Without the two weaker players 3 MB is the bar (bench/tools.md). The engine may have .205 of
+    """Without the two weaker players 3 MB is the bar (bench/tools.md). The engine may have .216 of
     them, which GCC 12 takes; other compilers take what they do."""
     with zipfile.ZipFile(wheel) as archive:
         files = archive.infolist()
     left_out = [one for one in files if one.filename.endswith(("-easy.shuffled", ".so"))]
     size = os.path.getsize(wheel) - sum(one.compress_size for one in left_out)
-    assert len(left_out) == 3 and size < (3 - 0.205) * 2**20
+    assert len(left_out) == 3 and size < (3 - 0.216) * 2**20
     nets = [one for one in files if one.filename.startswith("stratkit/models/trained/")]
     assert len(nets) == 7 and not [one for one in files if one.filename.endswith(".onnx")]
 
