@@ -8,11 +8,10 @@
 #include "../hash.h"
 #include "played.h"
 
-typedef float vector __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t mask __attribute__((vector_size(64)));
-typedef void product_of_rows(float *, const float *, const float *, int, int, int);
+typedef float sixteen __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t ints __attribute__((vector_size(64)));
 
-enum { LANES = SK_MLP_LANES, TILE = 5, HIDDEN = SK_GRAPH_HIDDEN, WIDE_VERBS = 16 };
+enum { SIXTEEN = SK_MLP_LANES, TILE = 5, HIDDEN = SK_GRAPH_HIDDEN, WIDE_VERBS = 16 };
 enum { FEATURES_OF_ORDERS = DIP_VERBS + 2, ORDERS = FEATURES_OF_ORDERS + 1, STAGES = 3 };
 enum { PHASES = 5, COUNTERS = 2, MOMENT = PHASES + DIP_POWERS + COUNTERS, QUERIES = 2 };
 enum { ASK_VERB };
@@ -23,7 +22,7 @@ static const float UNIT = 1 / 16.0f, NO_CENTRE = 0.25f; /* as in graph.py */
 struct sk_graph {
     sk_graph_size is;
     int stride, features, moments, seen, bytes; /* of a province, ... of a view */
-    product_of_rows *product;
+    int lanes;
     uint8_t parent[DIP_LOCATIONS], near[DIP_PROVINCES][DIP_PROVINCES], neighbours[DIP_PROVINCES];
     sk_bits beside[DIP_PROVINCES];
     float *weights;
@@ -63,76 +62,22 @@ struct sk_graph_positions {
 
 /* ---- Layers ---- */
 
-#define INLINE  __attribute__((always_inline)) static inline
+#define EACH_WIDTH "diplomacy/graph_lanes.h"
+#include "../widths.h"
+
 #define OUTLINE __attribute__((noinline)) /* many call it: it would be large */
 
-/* `n` rows of a product, a vector of outputs. */
-INLINE void tile(float *out, const float *x, const float *w, int in, int width, const int n)
+static void product(const sk_graph *net, float *out, const float *x, const float *w, int rows,
+                    int in, int width)
 {
-    vector sum[TILE];
-#pragma GCC unroll 8
-    for (int r = 0; r < n; r++)
-        sum[r] = *(const vector *)(out + r * width);
-    for (int k = 0; k < in; k++) {
-        vector weights = *(const vector *)(w + k * width);
-#pragma GCC unroll 8
-        for (int r = 0; r < n; r++)
-            sum[r] += x[r * in + k] * weights;
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < n; r++)
-        *(vector *)(out + r * width) = sum[r];
+    BY_LANES(net->lanes, product)(out, x, w, rows, in, width);
 }
 
-/* out += x w of rows [rows][in] and weights [in][width], a multiple of LANES. Sums are in the order
- * of the inputs on every processor. */
-INLINE void product(float *out, const float *x, const float *w, int rows, int in, int width)
-{
-    for (int at = 0; at < width; at += LANES) {
-        int r = 0;
-        for (; r + TILE <= rows; r += TILE)
-            tile(out + r * width + at, x + r * in, w + at, in, width, TILE);
-        for (; r < rows; r++)
-            tile(out + r * width + at, x + r * in, w + at, in, width, 1);
-    }
-}
-
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx512f"))) static void product_16(float *out, const float *x,
-                                                          const float *w, int rows, int in,
-                                                          int width)
-{
-    product(out, x, w, rows, in, width);
-}
-
-__attribute__((target("avx2"))) static void product_8(float *out, const float *x, const float *w,
-                                                      int rows, int in, int width)
-{
-    product(out, x, w, rows, in, width);
-}
-#endif
-
-static void product_1(float *out, const float *x, const float *w, int rows, int in, int width)
-{
-    product(out, x, w, rows, in, width);
-}
-
-static product_of_rows *fastest(void)
-{
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx512f"))
-        return product_16;
-    if (__builtin_cpu_supports("avx2"))
-        return product_8;
-#endif
-    return product_1;
-}
-
-/* y += a x, of n numbers, a multiple of LANES. */
+/* y += a x, of n numbers, a multiple of SIXTEEN. */
 static inline void add(float *y, float a, const float *x, int n)
 {
-    for (int i = 0; i < n; i += LANES)
-        *(vector *)(y + i) += a * *(const vector *)(x + i);
+    for (int i = 0; i < n; i += SIXTEEN)
+        *(sixteen *)(y + i) += a * *(const sixteen *)(x + i);
 }
 
 /* y += x W, of k inputs, most of which are 0, and n outputs. */
@@ -151,12 +96,13 @@ OUTLINE static void layer_of_bytes(float *y, const uint8_t *x, int k, const floa
             add(y, x[i], w + i * n, n);
 }
 
-/* What is above 0 of n numbers, a multiple of LANES. */
+/* What is above 0 of n numbers, a multiple of SIXTEEN: the bits of those whose sign is not set. */
 OUTLINE static void relu(float *x, int n)
 {
-    for (int i = 0; i < n; i += LANES) {
-        vector *at = (vector *)(x + i);
-        *at = (vector)((mask)*at & (*at > 0.0f));
+    for (int i = 0; i < n; i += SIXTEEN) {
+        sixteen *at = (sixteen *)(x + i);
+        ints bits = (ints)*at;
+        *at = (sixteen)(bits & ~(bits >> 31));
     }
 }
 
@@ -235,7 +181,7 @@ sk_graph *sk_graph_open(const sk_graph_size *size, const uint8_t *near, const ui
     net->moments = of_the_moment(size);
     net->seen = size->provinces * net->stride + net->moments + STAGES + DIP_VERBS;
     net->bytes = net->seen + (int)sizeof(dip_view);
-    net->product = fastest();
+    net->lanes = sk_residual_lanes();
     memcpy(net->parent, parent, (size_t)size->locations);
     for (int p = 0; p < size->provinces; p++)
         for (int q = 0; q < size->provinces; q++)
@@ -332,29 +278,6 @@ static void enter(const sk_graph *net, const uint8_t *packed, const known *now, 
     }
 }
 
-/* A block: to each province a layer of itself and of its neighbours. */
-static void hear(sk_graph_positions *p, const float *weights, float *rows)
-{
-    const sk_graph *net = p->net;
-    int c = net->is.channels, n = net->is.provinces;
-    const float *own = weights, *others = own + c * c, *bias = others + c * c;
-    float *told = p->work, *heard = told + n * c, sum[SK_GRAPH_CHANNELS];
-    memset(told, 0, (size_t)(n * c) * sizeof *told);
-    net->product(told, rows, others, n, c, c);
-    for (int at = 0; at < n; at++)
-        memcpy(heard + at * c, bias, (size_t)c * sizeof *bias);
-    net->product(heard, rows, own, n, c, c);
-    for (int at = 0; at < n; at++) {
-        int beside = net->neighbours[at];
-        memset(sum, 0, (size_t)c * sizeof *sum);
-        for (int i = 0; i < beside; i++)
-            add(sum, 1.0f, told + net->near[at][i] * c, c);
-        add(heard + at * c, beside ? 1 / sqrtf((float)beside) : 0.0f, sum, c);
-    }
-    relu(heard, n * c);
-    add(rows, 1.0f, heard, n * c);
-}
-
 static float *rows_of(const sk_graph_positions *p, int32_t at)
 {
     return p->rows + (size_t)at * (size_t)(p->net->is.provinces * p->net->is.channels);
@@ -379,9 +302,9 @@ static void embed(sk_graph_positions *p, const uint8_t *packed, int32_t at)
         now->moment[of_phase + i] = everywhere[of_phase + STAGES + DIP_VERBS + i] * UNIT;
     enter(net, packed, now, rows);
     for (int block = 0; block < net->is.blocks; block++)
-        hear(p, net->blocks + block * (2 * c + 1) * c, rows);
+        BY_LANES(net->lanes, hear)(net, net->blocks + block * (2 * c + 1) * c, rows, p->work);
     memset(squares, 0, (size_t)(n * HIDDEN) * sizeof *squares);
-    net->product(squares, rows, net->square, n, c, HIDDEN);
+    product(net, squares, rows, net->square, n, c, HIDDEN);
     now->valued = 0;
 }
 
@@ -500,7 +423,7 @@ static void appraise(sk_graph_positions *p, const looked *x)
     float *claims = p->work;
     for (int at = 0; at < n; at++)
         memcpy(claims + at * HIDDEN, net->of_claim, sizeof hidden);
-    net->product(claims, rows, net->claim, n, c, HIDDEN);
+    product(net, claims, rows, net->claim, n, c, HIDDEN);
     relu(claims, n * HIDDEN);
     memset(now->lives, 0, sizeof now->lives);
     for (int at = 0; at < n; at++) {
