@@ -224,8 +224,7 @@ def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathl
     tool("stratkit", "export", "barrage-easy", "-o", "net.onnx")
     tool("match", "./net.onnx", "barrage-easy", *match, "-o", "exported.jsonl")
     assert (tmp_path / "exported.jsonl").read_text().count('"backend":"engine"') == 2
-    board = ["--game", "diplomacy:fva", "--rules", "years=1", "-n", 2, "-o", "orders.jsonl"]
-    tool("match", "fva-v1", "random", *board)
+    tool("match", "fva-v1", "random", "-n", 2, "--seed", 1, "-o", "orders.jsonl")
     assert (tmp_path / "orders.jsonl").read_text().count('"backend":"engine"') == 2
     done = subprocess.run(
         [

@@ -173,7 +173,7 @@ class Evaluator:
     ) -> tuple[Float32s, Float32s | None]:
         """The same. Equal views, as most of a small game are, are evaluated once, where there are
         many."""
-        if len(observations) <= (min(self._most, MANY) if self.on_cpu else self._most):
+        if self._are_few(observations):
             return self.evaluate(observations, legal, values=values)
         first, each = distinct_views(observations, legal)
         policy, expected = self.evaluate(observations[first], legal[first], values=values)
@@ -216,13 +216,21 @@ class Evaluator:
         """float32 [n, P], which sum to 1: what the acting player may expect, and those who follow
         it, from one look at each different view."""
         backend = cast(DeviceBackend, self.backend)
-        first, each = distinct_views(observations, np.zeros((len(observations), 1), np.uint8))
 
         def shares(packed: Bytes) -> Arrays:
             return backend.shares(packed, self._kept(()))
 
+        if self._are_few(observations):
+            return self._in_parts(shares, observations)[0]
+        first, each = distinct_views(observations, np.zeros((len(observations), 1), np.uint8))
         found: Float32s = self._in_parts(shares, observations[first])[0]
         return found[each]
+
+    def _are_few(self, observations: Bytes) -> bool:
+        """Whether to look for equal views costs more than to evaluate them. Where nothing is padded
+        a view costs little."""
+        few = min(self._most, MANY) if self.backend.pads else MANY
+        return len(observations) <= (few if self.on_cpu else self._most)
 
     def draw(
         self,
