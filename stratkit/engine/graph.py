@@ -73,6 +73,7 @@ class WholeGraph:
         self._most = max(1, MOST_BYTES // (4 * size.provinces * (channels + HIDDEN)))
         self._kept = threading.local()
 
+    @checked
     def evaluate(
         self,
         packed: Bytes,
