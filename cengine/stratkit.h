@@ -153,7 +153,7 @@ void sk_legal_softmax(const float *logits, int64_t stride, const uint8_t *legal,
 
 /* A network `graph` on a map of Diplomacy: `shares` is 1 if it tells what all powers may expect.
  * Channels are a multiple of SK_MLP_LANES. Weights [sk_graph_floats] are copied: layer by layer in
- * the order of diplomacy/graph.c's struct, each [inputs][outputs]. `near` [provinces][provinces],
+ * the order of diplomacy/graph.h's struct, each [inputs][outputs]. `near` [provinces][provinces],
  * and the `parent` province of each of the locations. NULL: no memory. */
 typedef struct sk_graph sk_graph;
 typedef struct {

@@ -6,59 +6,12 @@
 #include <string.h>
 
 #include "../hash.h"
-#include "played.h"
+#include "graph.h"
 
 typedef float sixteen __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t ints __attribute__((vector_size(64)));
 
-enum { SIXTEEN = SK_MLP_LANES, TILE = 5, HIDDEN = SK_GRAPH_HIDDEN, WIDE_VERBS = 16 };
-enum { FEATURES_OF_ORDERS = DIP_VERBS + 2, ORDERS = FEATURES_OF_ORDERS + 1, STAGES = 3 };
-enum { PHASES = 5, COUNTERS = 2, MOMENT = PHASES + DIP_POWERS + COUNTERS, QUERIES = 2 };
-enum { ASK_VERB };
-enum { OURS = 2 }; /* the feature of a unit of the acting power */
-
-static const float UNIT = 1 / 16.0f, NO_CENTRE = 0.25f; /* as in graph.py */
-
-struct sk_graph {
-    sk_graph_size is;
-    int stride, features, moments, seen, bytes; /* of a province, ... of a view */
-    int lanes;
-    uint8_t parent[DIP_LOCATIONS], near[DIP_PROVINCES][DIP_PROVINCES], neighbours[DIP_PROVINCES];
-    sk_bits beside[DIP_PROVINCES];
-    float *weights;
-    /* In it, of each layer [inputs][outputs]. */
-    const float *entry, *place, *moment, *blocks, *square, *coast, *order, *context, *verb,
-        *of_verbs, *policy, *ordered, *of_ordered, *board, *of_board, *own, *value, *claim,
-        *of_claim, *holds, *sizes, *holders;
-};
-
-/* What all views of a power in a phase share. */
-typedef struct {
-    dip_position position;
-    dip_order last[DIP_PROVINCES];
-    uint8_t power;
-} key;
-
-/* What is made of a position beside what each province has. */
-typedef struct {
-    key key;
-    int valued;                      /* whether what follows is there */
-    float board[DIP_POWERS][HIDDEN]; /* of the critic's hidden layer, what is the position's */
-    float squares[DIP_POWERS], own_units[DIP_PROVINCES];
-    uint8_t lives[DIP_POWERS];
-    float moment[MOMENT];
-} known;
-
-struct sk_graph_positions {
-    const sk_graph *net;
-    int32_t most, used;
-    int64_t slots;
-    int32_t *table; /* 1 + the position, by its hash; 0: free */
-    known *known;
-    float *rows;    /* [most][provinces][channels] */
-    float *squares; /* [most][provinces][HIDDEN]: what their locations are compared by */
-    float *work;    /* [2][provinces][channels, or HIDDEN if that is more] */
-};
+static const float UNIT = 1 / 16.0f; /* as in graph.py */
 
 /* ---- Layers ---- */
 
@@ -67,28 +20,28 @@ struct sk_graph_positions {
 
 #define OUTLINE __attribute__((noinline)) /* many call it: it would be large */
 
-static void product(const sk_graph *net, float *out, const float *x, const float *w, int rows,
-                    int in, int width)
+void dip_product(const sk_graph *net, float *out, const float *x, const float *w, int rows, int in,
+                 int n)
 {
-    BY_LANES(net->lanes, product)(out, x, w, rows, in, width);
+    BY_LANES(net->lanes, product)(out, x, w, rows, in, n);
 }
 
-/* y += a x, of n numbers, a multiple of SIXTEEN. */
 static inline void add(float *y, float a, const float *x, int n)
 {
     for (int i = 0; i < n; i += SIXTEEN)
         *(sixteen *)(y + i) += a * *(const sixteen *)(x + i);
 }
 
-/* y += x W, of k inputs, most of which are 0, and n outputs. */
-OUTLINE static void layer(float *y, const float *x, int k, const float *w, int n)
+void dip_add(float *y, float a, const float *x, int n) { add(y, a, x, n); }
+
+OUTLINE void dip_layer(float *y, const float *x, int k, const float *w, int n)
 {
     for (int i = 0; i < k; i++)
         if (x[i] != 0.0f)
             add(y, x[i], w + i * n, n);
 }
 
-/* The same of inputs that are bytes. */
+/* As dip_layer, of inputs that are bytes. */
 OUTLINE static void layer_of_bytes(float *y, const uint8_t *x, int k, const float *w, int n)
 {
     for (int i = 0; i < k; i++)
@@ -96,22 +49,14 @@ OUTLINE static void layer_of_bytes(float *y, const uint8_t *x, int k, const floa
             add(y, x[i], w + i * n, n);
 }
 
-/* What is above 0 of n numbers, a multiple of SIXTEEN: the bits of those whose sign is not set. */
-OUTLINE static void relu(float *x, int n)
+/* The bits of numbers whose sign is not set. */
+OUTLINE void dip_relu(float *x, int n)
 {
     for (int i = 0; i < n; i += SIXTEEN) {
         sixteen *at = (sixteen *)(x + i);
         ints bits = (ints)*at;
         *at = (sixteen)(bits & ~(bits >> 31));
     }
-}
-
-static inline float dot(const float *x, const float *y, int n)
-{
-    float sum = 0.0f;
-    for (int i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
 }
 
 /* ---- The network ---- */
@@ -234,13 +179,7 @@ void sk_graph_positions_close(sk_graph_positions *p)
 
 /* ---- Positions ---- */
 
-/* Where in a province's features each power's unit, dislodged unit and centre begin. */
-enum { UNITS = 2 };
-static int dislodged(const sk_graph *net) { return UNITS + net->is.powers + DIP_COASTS + 2; }
-static int owned(const sk_graph *net) { return dislodged(net) + net->is.powers; }
-
-/* How many centres each power has: the acting one first. */
-static void count_centres(const sk_graph *net, const uint8_t *packed, float *centres)
+void dip_count_centres(const sk_graph *net, const uint8_t *packed, float *centres)
 {
     memset(centres, 0, DIP_POWERS * sizeof *centres);
     for (int p = 0; p < net->is.provinces; p++)
@@ -253,12 +192,12 @@ static void enter(const sk_graph *net, const uint8_t *packed, const known *now, 
 {
     int c = net->is.channels, before = net->features - FEATURES_OF_ORDERS;
     float common[SK_GRAPH_CHANNELS] = {0}, centres[DIP_POWERS];
-    layer(common, now->moment, net->moments, net->moment, c);
+    dip_layer(common, now->moment, net->moments, net->moment, c);
     if (net->is.shares) {
-        count_centres(net, packed, centres);
+        dip_count_centres(net, packed, centres);
         for (int i = 0; i < net->is.powers; i++)
             centres[i] *= UNIT;
-        layer(common, centres, net->is.powers, net->sizes, c);
+        dip_layer(common, centres, net->is.powers, net->sizes, c);
     }
     memcpy(rows, net->place, (size_t)(net->is.provinces * c) * sizeof *rows);
     for (int p = 0; p < net->is.provinces; p++, rows += c) {
@@ -274,18 +213,8 @@ static void enter(const sk_graph *net, const uint8_t *packed, const known *now, 
                 if (of[owned(net) + i])
                     add(rows, centres[i], net->holders + c, c);
             }
-        relu(rows, c);
+        dip_relu(rows, c);
     }
-}
-
-static float *rows_of(const sk_graph_positions *p, int32_t at)
-{
-    return p->rows + (size_t)at * (size_t)(p->net->is.provinces * p->net->is.channels);
-}
-
-static float *squares_of(const sk_graph_positions *p, int32_t at)
-{
-    return p->squares + (size_t)at * (size_t)(p->net->is.provinces * HIDDEN);
 }
 
 /* Embeds what is seen at the place of its key. */
@@ -304,12 +233,11 @@ static void embed(sk_graph_positions *p, const uint8_t *packed, int32_t at)
     for (int block = 0; block < net->is.blocks; block++)
         BY_LANES(net->lanes, hear)(net, net->blocks + block * (2 * c + 1) * c, rows, p->work);
     memset(squares, 0, (size_t)(n * HIDDEN) * sizeof *squares);
-    product(net, squares, rows, net->square, n, c, HIDDEN);
+    dip_product(net, squares, rows, net->square, n, c, HIDDEN);
     now->valued = 0;
 }
 
-/* The place of what is seen, but for the orders of this phase, among the positions. */
-static int32_t position(sk_graph_positions *p, const uint8_t *packed, const dip_view *view)
+int32_t dip_position_of(sk_graph_positions *p, const uint8_t *packed, const dip_view *view)
 {
     key now = {.position = view->position, .power = view->power};
     memcpy(now.last, view->last, sizeof now.last);
@@ -327,194 +255,4 @@ static int32_t position(sk_graph_positions *p, const uint8_t *packed, const dip_
     embed(p, packed, p->used);
     p->table[slot] = ++p->used;
     return p->used - 1;
-}
-
-/* ---- Heads ---- */
-
-/* A view of one position, and the own orders so far. */
-typedef struct {
-    const dip_view *view;
-    const uint8_t *packed;
-    int32_t at;
-} looked;
-
-/* What is known of a province's own order: of an order complete or not. */
-static void order_of(const sk_graph *net, const looked *x, int province, float *out)
-{
-    const uint8_t *of = x->packed + (province + 1) * net->stride - 2 * FEATURES_OF_ORDERS;
-    for (int i = 0; i < FEATURES_OF_ORDERS; i++)
-        out[i] = of[i];
-    out[FEATURES_OF_ORDERS] = province < x->view->at;
-}
-
-/* What every location is compared with. */
-static void ask(const sk_graph_positions *p, const looked *x, float *context)
-{
-    const sk_graph *net = p->net;
-    int c = net->is.channels;
-    const float *rows = rows_of(p, x->at), *w = net->context;
-    float order[ORDERS];
-    memset(context, 0, HIDDEN * sizeof *context);
-    const uint8_t both[2] = {x->view->at, x->view->whom};
-    for (int i = 0; i < 2; i++, w += (c + ORDERS) * HIDDEN)
-        if (both[i] < net->is.provinces) {
-            order_of(net, x, both[i], order);
-            layer(context, rows + both[i] * c, c, w, HIDDEN);
-            layer(context, order, ORDERS, w + c * HIDDEN, HIDDEN);
-        }
-    if (x->view->stage < STAGES && x->view->verb < DIP_VERBS)
-        add(context, 1.0f, w + (x->view->stage * DIP_VERBS + x->view->verb) * HIDDEN, HIDDEN);
-}
-
-/* The policy of a view, of its legal verbs and locations. */
-static void decide(const sk_graph_positions *p, const looked *x, const uint8_t *legal,
-                   float *policy)
-{
-    const sk_graph *net = p->net;
-    const float *squares = squares_of(p, x->at);
-    float context[HIDDEN], both[2 * HIDDEN] = {0}, *around = both + HIDDEN, order[ORDERS];
-    float verbs[WIDE_VERBS], hidden[HIDDEN];
-    int n = net->is.provinces, asks = x->view->stage == ASK_VERB && x->view->at < n;
-    sk_bits beside = asks ? net->beside[x->view->at] : 0;
-    ask(p, x, context);
-    for (int at = 0; at < net->is.locations; at++) {
-        if (!legal[DIP_VERBS + at] && !(at < n && has(beside, at)))
-            continue;
-        int province = net->parent[at];
-        order_of(net, x, province, order);
-        memcpy(hidden, squares + province * HIDDEN, sizeof hidden);
-        add(hidden, 1.0f, context, HIDDEN);
-        add(hidden, 1.0f, net->coast + at * HIDDEN, HIDDEN);
-        layer(hidden, order, ORDERS, net->order, HIDDEN);
-        relu(hidden, HIDDEN);
-        add(around, 1.0f, hidden, HIDDEN);
-        policy[DIP_VERBS + at] = dot(hidden, net->policy, HIDDEN);
-    }
-    memcpy(both, context, sizeof context);
-    relu(both, HIDDEN);
-    memcpy(verbs, net->of_verbs, sizeof verbs);
-    layer(verbs, both, 2 * HIDDEN, net->verb, WIDE_VERBS);
-    memcpy(policy, verbs, DIP_VERBS * sizeof *policy);
-    int actions = DIP_VERBS + net->is.locations;
-    sk_legal_softmax(policy, actions, legal, 1, actions, policy);
-}
-
-/* The critic's hidden layer, of each power, as far as it is the position's. */
-static void appraise(sk_graph_positions *p, const looked *x)
-{
-    const sk_graph *net = p->net;
-    known *now = p->known + x->at;
-    int c = net->is.channels, n = net->is.provinces, powers = net->is.powers;
-    const float *rows = rows_of(p, x->at);
-    float board[SK_GRAPH_CHANNELS] = {0}, hidden[HIDDEN], held[DIP_POWERS][2 * HIDDEN] = {{0}};
-    for (int at = 0; at < n; at++) {
-        add(board, 1.0f, rows + at * c, c);
-        now->own_units[at] = x->packed[at * net->stride + OURS];
-    }
-    for (int i = 0; i < c; i++)
-        board[i] /= sqrtf((float)n);
-    memcpy(hidden, net->of_board, sizeof hidden);
-    layer(hidden, board, c, net->board, HIDDEN);
-    layer(hidden, now->moment, net->moments, net->board + c * HIDDEN, HIDDEN);
-    now->valued = 1;
-    memcpy(now->board[0], hidden, sizeof hidden);
-    if (!net->is.shares)
-        return;
-    float *claims = p->work;
-    for (int at = 0; at < n; at++)
-        memcpy(claims + at * HIDDEN, net->of_claim, sizeof hidden);
-    product(net, claims, rows, net->claim, n, c, HIDDEN);
-    relu(claims, n * HIDDEN);
-    memset(now->lives, 0, sizeof now->lives);
-    for (int at = 0; at < n; at++) {
-        const uint8_t *of = x->packed + at * net->stride;
-        for (int i = 0; i < powers; i++) {
-            if (of[UNITS + i])
-                add(held[i], 0.25f, claims + at * HIDDEN, HIDDEN);
-            if (of[owned(net) + i])
-                add(held[i] + HIDDEN, 0.25f, claims + at * HIDDEN, HIDDEN);
-            now->lives[i] |= of[UNITS + i] | of[dislodged(net) + i] | of[owned(net) + i];
-        }
-    }
-    count_centres(net, x->packed, now->squares);
-    for (int i = 0; i < powers; i++) {
-        float centres = now->squares[i];
-        now->squares[i] = 2 * logf(centres > NO_CENTRE ? centres : NO_CENTRE);
-        memcpy(now->board[i], hidden, sizeof hidden);
-        layer(now->board[i], held[i], 2 * HIDDEN, net->holds, HIDDEN);
-    }
-}
-
-/* What the provinces with which the own orders have to do add to the acting power's hidden layer.
- */
-static void own_orders(const sk_graph_positions *p, const looked *x, float *hidden)
-{
-    const sk_graph *net = p->net;
-    int c = net->is.channels;
-    const float *rows = rows_of(p, x->at);
-    float order[ORDERS], one[HIDDEN], sum[HIDDEN] = {0};
-    for (int at = 0; at < net->is.provinces; at++) {
-        order_of(net, x, at, order);
-        float concerned = p->known[x->at].own_units[at] * order[FEATURES_OF_ORDERS];
-        for (int i = 1; i < FEATURES_OF_ORDERS; i++)
-            concerned += order[i];
-        if (concerned <= 0)
-            continue;
-        memcpy(one, net->of_ordered, sizeof one);
-        layer(one, rows + at * c, c, net->ordered, HIDDEN);
-        layer(one, order, ORDERS, net->ordered + c * HIDDEN, HIDDEN);
-        relu(one, HIDDEN);
-        add(sum, 0.25f, one, HIDDEN);
-    }
-    layer(hidden, sum, HIDDEN, net->own, HIDDEN);
-}
-
-/* Of a view the value; with shares those of all powers, too. */
-static float value(sk_graph_positions *p, const looked *x, float *shares)
-{
-    const sk_graph *net = p->net;
-    known *now = p->known + x->at;
-    int powers = net->is.shares ? net->is.powers : 1;
-    float hidden[HIDDEN], most = -INFINITY, total = 0;
-    if (!now->valued)
-        appraise(p, x);
-    for (int i = 0; i < powers; i++) {
-        memcpy(hidden, now->board[i], sizeof hidden);
-        if (i == 0)
-            own_orders(p, x, hidden);
-        relu(hidden, HIDDEN);
-        shares[i] = dot(hidden, net->value, HIDDEN) + net->value[HIDDEN];
-    }
-    if (!net->is.shares)
-        return shares[0];
-    for (int i = 0; i < powers; i++) {
-        shares[i] = now->lives[i] ? shares[i] + now->squares[i] : -INFINITY;
-        most = shares[i] > most ? shares[i] : most;
-    }
-    for (int i = 0; i < powers; i++) {
-        shares[i] = now->lives[i] ? expf(shares[i] - most) : 0;
-        total += shares[i];
-    }
-    for (int i = 0; i < powers && total > 0; i++)
-        shares[i] /= total;
-    return powers == 2 ? shares[0] - shares[1] : shares[0];
-}
-
-void sk_graph_evaluate(sk_graph_positions *p, const uint8_t *packed, const uint8_t *legal,
-                       int64_t n, float *policy, float *values, float *shares)
-{
-    const sk_graph *net = p->net;
-    int64_t actions = DIP_VERBS + net->is.locations, powers = net->is.powers;
-    float of_powers[DIP_POWERS];
-    for (int64_t i = 0; i < n; i++, packed += net->bytes) {
-        const dip_view *view = (const dip_view *)(packed + net->seen);
-        looked x = {view, packed, position(p, packed, view)};
-        if (policy)
-            decide(p, &x, legal + i * actions, policy + i * actions);
-        if (!values && !shares)
-            continue;
-        float of_view = value(p, &x, shares ? shares + i * powers : of_powers);
-        if (values)
-            values[i] = of_view;
-    }
 }

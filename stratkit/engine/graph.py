@@ -42,7 +42,7 @@ class Outputs(NamedTuple):
 
 class WholeGraph:
     """A network `graph` for a `game` of Diplomacy, with these weights, float32 [graph_floats], in
-    the order of cengine/diplomacy/graph.c: layer by layer, each [inputs, outputs]. Channels are a
+    the order of cengine/diplomacy/graph.h: layer by layer, each [inputs, outputs]. Channels are a
     multiple of `LANES`. Threads may share it.
 
         shares  whether it tells those
