@@ -139,6 +139,23 @@ def test_identical_players_score_a_seventh_and_matches_go_on_alike(tmp_path: pat
     assert done.status == 0 and done.error_line == f"rate: {file}: line 281: torn, left out"
 
 
+def test_other_seats_are_another_match(tmp_path: pathlib.Path) -> None:
+    """Of the same players and the same seed: games of one number are different games."""
+    files = [tmp_path / f"{power}.jsonl" for power in ("AUSTRIA", "TURKEY")]
+    for file in files:
+        words = "match", "name=a,random", "name=b,random", *PURE[:2], "--seed", 1, "-n", 7, "-q"
+        assert run(*words, "--seats", f"{file.stem}=a,others=b", "-o", file).status == 0
+    done = run("rate", "--score", "squares", "--json", *files)
+    (cell,) = json.loads(done.out)["cells"]
+    assert done.err == "" and cell["games"] == 14
+    assert {seat["seat"]: seat["games"] for seat in cell["seats"] if seat["games"]} == {
+        "AUSTRIA": 7,
+        "TURKEY": 7,
+    }
+    done = run("fenfs", "check", *files)
+    assert done.status == 0, done.err
+
+
 def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "two.jsonl"
     two = ["match", "random", "name=b,random", "--seed", 1, "-o", file]
