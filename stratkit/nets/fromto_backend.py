@@ -1,6 +1,6 @@
 """The networks `fromto`, and `+deployment` and `+mirrored` with them, for who plays on a CPU: what
 the modules of torch compute that have their names (`fromto.py`, `deployment.py`, `mirrored.py`).
-Logits differ by rounding. Other networks need torch.
+Logits differ by rounding. Other networks of boards need torch.
 """
 
 from __future__ import annotations
