@@ -151,27 +151,27 @@ void sk_mlp(const int32_t *sizes, int32_t layers, const float *weights, const ui
 void sk_legal_softmax(const float *logits, int64_t stride, const uint8_t *legal, int64_t n,
                       int32_t actions, float *policy);
 
-/* A network `graph` on a map of Diplomacy: `shares` is 1 if it tells what all powers may expect.
- * Channels are a multiple of SK_MLP_LANES. Weights [sk_graph_floats] are copied: layer by layer in
- * the order of diplomacy/graph.h's struct, each [inputs][outputs]. `near` [provinces][provinces],
- * and the `parent` province of each of the locations. NULL: no memory. */
+/* A network `graph` for a game of Diplomacy, with lanes as of sk_residual; `shares` is 1 if it
+ * tells what all powers may expect. Channels are a multiple of SK_MLP_LANES. Weights
+ * [sk_graph_floats] are copied: layer by layer in the order of diplomacy/graph.h's struct, each
+ * [inputs][outputs]. The game outlives it. NULL: no memory. */
 typedef struct sk_graph sk_graph;
 typedef struct {
-    int32_t provinces, locations, powers, channels, blocks, shares;
+    int32_t channels, blocks, shares;
 } sk_graph_size;
 
 enum { SK_GRAPH_CHANNELS = 1024, SK_GRAPH_HIDDEN = 32 }; /* channels at most; of heads */
 
-int64_t sk_graph_floats(const sk_graph_size *size);
-sk_graph *sk_graph_open(const sk_graph_size *size, const uint8_t *near, const uint8_t *parent,
+int64_t sk_graph_floats(const sk_game *game, const sk_graph_size *size);
+sk_graph *sk_graph_open(const sk_game *game, const sk_graph_size *size, int32_t lanes,
                         const float *weights);
 void sk_graph_close(sk_graph *net);
 
-/* What it makes of positions, kept for the next views of one thread: of `most` of them, then of
- * others. The network outlives it. NULL: no memory. */
+/* What it makes of positions, kept for the next views of one thread: of as many as fit into so many
+ * bytes, at least one, then of others. The network outlives it. NULL: no memory. */
 typedef struct sk_graph_positions sk_graph_positions;
 
-sk_graph_positions *sk_graph_positions_open(const sk_graph *net, int32_t most);
+sk_graph_positions *sk_graph_positions_open(const sk_graph *net, int64_t bytes);
 void sk_graph_positions_close(sk_graph_positions *positions);
 /* Of n views, packed and with what is legal [n][actions]: policies [n][actions], values [n] and
  * shares [n][powers], by the one who acts. NULL: they are not wanted. */

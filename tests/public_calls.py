@@ -175,7 +175,7 @@ def whole_arguments() -> dict[str, Any]:
 def graph_arguments() -> dict[str, Any]:
     size: dict[str, Any] = {"game": game_of("diplomacy:tiny"), "channels": 16, "blocks": 1}
     weights = zeros("float32", graph_floats(**size, shares=True))
-    return {**size, "weights": weights, "shares": True}
+    return {**size, "weights": weights, "shares": True, "lanes": 1}
 
 
 def head_views() -> HeadViews:

@@ -15,7 +15,6 @@
 #include "played.h"
 
 enum { LOCATIONS = DIP_VERBS }; /* the action of location l is LOCATIONS + l */
-enum { ASK_VERB, ASK_WHOM, ASK_WHITHER };
 enum { ENDING_NONE, ENDING_SOLO, ENDING_YEARS, ENDING_QUIET };
 enum { MOST_TEXT = 1 << 16 };
 

@@ -1,6 +1,5 @@
 /* The networks `graph` (stratkit/nets/graph.py) as a whole: what powers see in, policies, values
  * and shares out. Whatever is beside a view, its numbers are the same to the last bit. */
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,19 +60,12 @@ OUTLINE void dip_relu(float *x, int n)
 
 /* ---- The network ---- */
 
-static int of_the_moment(const sk_graph_size *size) { return PHASES + size->powers + COUNTERS; }
-
-static int of_a_province(const sk_graph_size *size)
-{
-    return 2 * (2 + size->powers) + DIP_COASTS + size->powers + 1 + 3 + 2 * FEATURES_OF_ORDERS;
-}
-
 /* Lets `net` know where its layers are, if it is given; returns how many weights they have. */
-static int64_t layers(const sk_graph_size *size, sk_graph *net)
+static int64_t layers(const dip_map *map, const sk_graph_size *size, sk_graph *net)
 {
-    int64_t c = size->channels, h = HIDDEN, p = size->provinces, m = of_the_moment(size);
-    int64_t f = of_a_province(size) - QUERIES - FEATURES_OF_ORDERS, n = size->powers, total = 0;
-    int64_t s = size->shares;
+    int64_t c = size->channels, h = HIDDEN, s = size->shares, p = map->provinces, n = map->powers;
+    int64_t m = DIP_PHASES + n + DIP_COUNTERS, total = 0;
+    int64_t f = dip_features_of_province(map) - DIP_ASKED - DIP_ORDERS;
     sk_graph none, *to = net ? net : &none;
     const struct {
         const float **layer;
@@ -83,9 +75,9 @@ static int64_t layers(const sk_graph_size *size, sk_graph *net)
                {&to->moment, m * c},
                {&to->blocks, size->blocks * (2 * c + 1) * c},
                {&to->square, c * h},
-               {&to->coast, size->locations * h},
+               {&to->coast, map->locations * h},
                {&to->order, ORDERS * h},
-               {&to->context, (2 * (c + ORDERS) + STAGES * DIP_VERBS) * h},
+               {&to->context, (2 * (c + ORDERS) + DIP_STAGES * DIP_VERBS) * h},
                {&to->verb, 2 * h * WIDE_VERBS},
                {&to->of_verbs, WIDE_VERBS},
                {&to->policy, h},
@@ -107,33 +99,47 @@ static int64_t layers(const sk_graph_size *size, sk_graph *net)
     return total;
 }
 
-int64_t sk_graph_floats(const sk_graph_size *size) { return layers(size, NULL); }
+int64_t sk_graph_floats(const sk_game *game, const sk_graph_size *size)
+{
+    return layers(&as_diplomacy(game)->map, size, NULL);
+}
 
-sk_graph *sk_graph_open(const sk_graph_size *size, const uint8_t *near, const uint8_t *parent,
+/* Which provinces are beside each other, for whatever unit. */
+static void borders(sk_graph *net)
+{
+    const dip_map *map = net->map;
+    for (int p = 0; p < map->provinces; p++)
+        net->beside[p] |= map->army[p];
+    for (int at = 0; at < map->locations; at++)
+        net->beside[map->parent[at]] |= map->near[at];
+    for (int p = 0; p < map->provinces; p++)
+        for (sk_bits left = net->beside[p]; left; left &= left - 1)
+            net->near[p][net->neighbours[p]++] = (uint8_t)lsb(left);
+}
+
+sk_graph *sk_graph_open(const sk_game *game, const sk_graph_size *size, int32_t lanes,
                         const float *weights)
 {
     sk_graph *net = calloc(1, sizeof *net);
-    size_t bytes = (size_t)sk_graph_floats(size) * sizeof *weights;
+    const dip_map *map = &as_diplomacy(game)->map;
+    size_t bytes = (size_t)layers(map, size, NULL) * sizeof *weights;
     if (!net || !(net->weights = malloc(bytes))) {
         free(net);
         return NULL;
     }
     memcpy(net->weights, weights, bytes);
-    net->is = *size;
-    layers(size, net);
-    net->stride = of_a_province(size);
-    net->features = net->stride - QUERIES - FEATURES_OF_ORDERS;
-    net->moments = of_the_moment(size);
-    net->seen = size->provinces * net->stride + net->moments + STAGES + DIP_VERBS;
+    net->map = map;
+    net->channels = size->channels;
+    net->depth = size->blocks;
+    net->shares = size->shares;
+    net->lanes = lanes;
+    layers(map, size, net);
+    net->stride = dip_features_of_province(map);
+    net->before = net->stride - DIP_ASKED - 2 * DIP_ORDERS;
+    net->moments = DIP_PHASES + map->powers + DIP_COUNTERS;
+    net->seen = dip_features(map);
     net->bytes = net->seen + (int)sizeof(dip_view);
-    net->lanes = sk_residual_lanes();
-    memcpy(net->parent, parent, (size_t)size->locations);
-    for (int p = 0; p < size->provinces; p++)
-        for (int q = 0; q < size->provinces; q++)
-            if (near[p * size->provinces + q]) {
-                net->near[p][net->neighbours[p]++] = (uint8_t)q;
-                net->beside[p] |= bit(q);
-            }
+    borders(net);
     return net;
 }
 
@@ -144,15 +150,17 @@ void sk_graph_close(sk_graph *net)
     free(net);
 }
 
-sk_graph_positions *sk_graph_positions_open(const sk_graph *net, int32_t most)
+sk_graph_positions *sk_graph_positions_open(const sk_graph *net, int64_t bytes)
 {
     sk_graph_positions *p = calloc(1, sizeof *p);
-    size_t n = (size_t)most, provinces = (size_t)net->is.provinces, c = (size_t)net->is.channels;
+    size_t provinces = (size_t)net->map->provinces, c = (size_t)net->channels;
+    size_t each = provinces * (c + HIDDEN) * sizeof(float) + sizeof *p->known + sizeof *p->table;
+    size_t n = (size_t)bytes / each ? (size_t)bytes / each : 1;
     if (!p)
         return NULL;
     p->net = net;
-    p->most = most;
-    for (p->slots = 2; p->slots < 2 * (int64_t)most; p->slots *= 2)
+    p->most = (int32_t)n;
+    for (p->slots = 2; p->slots < 2 * (int64_t)n; p->slots *= 2)
         ;
     p->table = calloc((size_t)p->slots, sizeof *p->table);
     p->known = malloc(n * sizeof *p->known);
@@ -182,32 +190,31 @@ void sk_graph_positions_close(sk_graph_positions *p)
 void dip_count_centres(const sk_graph *net, const uint8_t *packed, float *centres)
 {
     memset(centres, 0, DIP_POWERS * sizeof *centres);
-    for (int p = 0; p < net->is.provinces; p++)
-        for (int i = 0; i < net->is.powers; i++)
+    for (int p = 0; p < net->map->provinces; p++)
+        for (int i = 0; i < net->map->powers; i++)
             centres[i] += packed[p * net->stride + owned(net) + i];
 }
 
 /* What each province holds, before it hears others. */
 static void enter(const sk_graph *net, const uint8_t *packed, const known *now, float *rows)
 {
-    int c = net->is.channels, before = net->features - FEATURES_OF_ORDERS;
+    int c = net->channels, before = net->before;
     float common[SK_GRAPH_CHANNELS] = {0}, centres[DIP_POWERS];
     dip_layer(common, now->moment, net->moments, net->moment, c);
-    if (net->is.shares) {
+    if (net->shares) {
         dip_count_centres(net, packed, centres);
-        for (int i = 0; i < net->is.powers; i++)
+        for (int i = 0; i < net->map->powers; i++)
             centres[i] *= UNIT;
-        dip_layer(common, centres, net->is.powers, net->sizes, c);
+        dip_layer(common, centres, net->map->powers, net->sizes, c);
     }
-    memcpy(rows, net->place, (size_t)(net->is.provinces * c) * sizeof *rows);
-    for (int p = 0; p < net->is.provinces; p++, rows += c) {
+    memcpy(rows, net->place, (size_t)(net->map->provinces * c) * sizeof *rows);
+    for (int p = 0; p < net->map->provinces; p++, rows += c) {
         const uint8_t *of = packed + p * net->stride;
         add(rows, 1.0f, common, c);
         layer_of_bytes(rows, of, before, net->entry, c);
-        layer_of_bytes(rows, of + net->stride - FEATURES_OF_ORDERS, FEATURES_OF_ORDERS,
-                       net->entry + before * c, c);
-        if (net->is.shares)
-            for (int i = 0; i < net->is.powers; i++) {
+        layer_of_bytes(rows, of + net->stride - DIP_ORDERS, DIP_ORDERS, net->entry + before * c, c);
+        if (net->shares)
+            for (int i = 0; i < net->map->powers; i++) {
                 if (of[UNITS + i])
                     add(rows, centres[i], net->holders, c);
                 if (of[owned(net) + i])
@@ -221,16 +228,16 @@ static void enter(const sk_graph *net, const uint8_t *packed, const known *now, 
 static void embed(sk_graph_positions *p, const uint8_t *packed, int32_t at)
 {
     const sk_graph *net = p->net;
-    int c = net->is.channels, n = net->is.provinces, of_phase = PHASES + net->is.powers;
+    int c = net->channels, n = net->map->provinces, of_phase = DIP_PHASES + net->map->powers;
     float *rows = rows_of(p, at), *squares = squares_of(p, at);
     known *now = p->known + at;
     const uint8_t *everywhere = packed + n * net->stride;
     for (int i = 0; i < of_phase; i++)
         now->moment[i] = everywhere[i];
-    for (int i = 0; i < COUNTERS; i++)
-        now->moment[of_phase + i] = everywhere[of_phase + STAGES + DIP_VERBS + i] * UNIT;
+    for (int i = 0; i < DIP_COUNTERS; i++)
+        now->moment[of_phase + i] = everywhere[of_phase + DIP_STAGES + DIP_VERBS + i] * UNIT;
     enter(net, packed, now, rows);
-    for (int block = 0; block < net->is.blocks; block++)
+    for (int block = 0; block < net->depth; block++)
         BY_LANES(net->lanes, hear)(net, net->blocks + block * (2 * c + 1) * c, rows, p->work);
     memset(squares, 0, (size_t)(n * HIDDEN) * sizeof *squares);
     dip_product(net, squares, rows, net->square, n, c, HIDDEN);

@@ -5,14 +5,16 @@
 #include "played.h"
 
 enum { SIXTEEN = SK_MLP_LANES, TILE = 5, HIDDEN = SK_GRAPH_HIDDEN, WIDE_VERBS = 16 };
-enum { FEATURES_OF_ORDERS = DIP_VERBS + 2, ORDERS = FEATURES_OF_ORDERS + 1, STAGES = 3 };
-enum { PHASES = 5, COUNTERS = 2, MOMENT = PHASES + DIP_POWERS + COUNTERS, QUERIES = 2 };
+enum { ORDERS = DIP_ORDERS + 1 }; /* of a province's own order: and whether it is complete */
+enum { MOMENT = DIP_PHASES + DIP_POWERS + DIP_COUNTERS };
 
 struct sk_graph {
-    sk_graph_size is;
-    int stride, features, moments, seen, bytes; /* of a province, ... of a view */
-    int lanes;
-    uint8_t parent[DIP_LOCATIONS], near[DIP_PROVINCES][DIP_PROVINCES], neighbours[DIP_PROVINCES];
+    const dip_map *map;
+    int channels, depth, shares, lanes; /* depth: its blocks */
+    int stride, before, moments, seen,
+        bytes; /* features: of a province, before what is asked there,
+                  of the moment; of a view, and all its bytes */
+    uint8_t near[DIP_PROVINCES][DIP_PROVINCES], neighbours[DIP_PROVINCES]; /* and how many */
     sk_bits beside[DIP_PROVINCES];
     float *weights;
     /* In it, of each layer [inputs][outputs]. */
@@ -31,11 +33,11 @@ typedef struct {
 /* What is made of a position beside what each province has. */
 typedef struct {
     key key;
+    float moment[MOMENT];
     int valued;                      /* whether what follows is there */
     float board[DIP_POWERS][HIDDEN]; /* of the critic's hidden layer, what is the position's */
     float squares[DIP_POWERS], own_units[DIP_PROVINCES];
     uint8_t lives[DIP_POWERS];
-    float moment[MOMENT];
 } known;
 
 struct sk_graph_positions {
@@ -51,17 +53,20 @@ struct sk_graph_positions {
 
 /* Where in a province's features each power's unit, dislodged unit and centre begin. */
 enum { UNITS = 2 };
-static inline int dislodged(const sk_graph *net) { return UNITS + net->is.powers + DIP_COASTS + 2; }
-static inline int owned(const sk_graph *net) { return dislodged(net) + net->is.powers; }
+static inline int dislodged(const sk_graph *net)
+{
+    return UNITS + net->map->powers + DIP_COASTS + 2;
+}
+static inline int owned(const sk_graph *net) { return dislodged(net) + net->map->powers; }
 
 static inline float *rows_of(const sk_graph_positions *p, int32_t at)
 {
-    return p->rows + (size_t)at * (size_t)(p->net->is.provinces * p->net->is.channels);
+    return p->rows + (size_t)at * (size_t)(p->net->map->provinces * p->net->channels);
 }
 
 static inline float *squares_of(const sk_graph_positions *p, int32_t at)
 {
-    return p->squares + (size_t)at * (size_t)(p->net->is.provinces * HIDDEN);
+    return p->squares + (size_t)at * (size_t)(p->net->map->provinces * HIDDEN);
 }
 
 /* The place of what is seen, but for the orders of this phase, among the positions. */
@@ -73,7 +78,7 @@ void dip_count_centres(const sk_graph *net, const uint8_t *packed, float *centre
 
 /* y += a x. */
 void dip_add(float *y, float a, const float *x, int n);
-/* y += x W, of k inputs, most of which are 0. */
+/* y += x W, of k inputs; those that are 0 cost nothing. */
 void dip_layer(float *y, const float *x, int k, const float *w, int n);
 /* What is above 0. */
 void dip_relu(float *x, int n);

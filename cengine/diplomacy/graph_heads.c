@@ -4,10 +4,9 @@
 
 #include "graph.h"
 
-enum { ASK_VERB };
-enum { OURS = 2 }; /* the feature of a unit of the acting power */
-
-static const float NO_CENTRE = 0.25f; /* as in graph.py */
+/* As in graph.py: what powers without a centre count as, and what sums over a few provinces are
+ * multiplied by. */
+static const float NO_CENTRE = 0.25f, SUMMED = 0.25f;
 
 static inline float dot(const float *x, const float *y, int n)
 {
@@ -27,28 +26,28 @@ typedef struct {
 /* What is known of a province's own order: of an order complete or not. */
 static void order_of(const sk_graph *net, const looked *x, int province, float *out)
 {
-    const uint8_t *of = x->packed + (province + 1) * net->stride - 2 * FEATURES_OF_ORDERS;
-    for (int i = 0; i < FEATURES_OF_ORDERS; i++)
+    const uint8_t *of = x->packed + (province + 1) * net->stride - 2 * DIP_ORDERS;
+    for (int i = 0; i < DIP_ORDERS; i++)
         out[i] = of[i];
-    out[FEATURES_OF_ORDERS] = province < x->view->at;
+    out[DIP_ORDERS] = province < x->view->at;
 }
 
 /* What every location is compared with. */
 static void ask(const sk_graph_positions *p, const looked *x, float *context)
 {
     const sk_graph *net = p->net;
-    int c = net->is.channels;
+    int c = net->channels;
     const float *rows = rows_of(p, x->at), *w = net->context;
     float order[ORDERS];
     memset(context, 0, HIDDEN * sizeof *context);
     const uint8_t both[2] = {x->view->at, x->view->whom};
     for (int i = 0; i < 2; i++, w += (c + ORDERS) * HIDDEN)
-        if (both[i] < net->is.provinces) {
+        if (both[i] < net->map->provinces) {
             order_of(net, x, both[i], order);
             dip_layer(context, rows + both[i] * c, c, w, HIDDEN);
             dip_layer(context, order, ORDERS, w + c * HIDDEN, HIDDEN);
         }
-    if (x->view->stage < STAGES && x->view->verb < DIP_VERBS)
+    if (x->view->stage < DIP_STAGES && x->view->verb < DIP_VERBS)
         dip_add(context, 1.0f, w + (x->view->stage * DIP_VERBS + x->view->verb) * HIDDEN, HIDDEN);
 }
 
@@ -60,13 +59,13 @@ static void decide(const sk_graph_positions *p, const looked *x, const uint8_t *
     const float *squares = squares_of(p, x->at);
     float context[HIDDEN], both[2 * HIDDEN] = {0}, *around = both + HIDDEN, order[ORDERS];
     float verbs[WIDE_VERBS], hidden[HIDDEN];
-    int n = net->is.provinces, asks = x->view->stage == ASK_VERB && x->view->at < n;
+    int n = net->map->provinces, asks = x->view->stage == ASK_VERB && x->view->at < n;
     sk_bits beside = asks ? net->beside[x->view->at] : 0;
     ask(p, x, context);
-    for (int at = 0; at < net->is.locations; at++) {
+    for (int at = 0; at < net->map->locations; at++) {
         if (!legal[DIP_VERBS + at] && !(at < n && has(beside, at)))
             continue;
-        int province = net->parent[at];
+        int province = net->map->parent[at];
         order_of(net, x, province, order);
         memcpy(hidden, squares + province * HIDDEN, sizeof hidden);
         dip_add(hidden, 1.0f, context, HIDDEN);
@@ -81,7 +80,7 @@ static void decide(const sk_graph_positions *p, const looked *x, const uint8_t *
     memcpy(verbs, net->of_verbs, sizeof verbs);
     dip_layer(verbs, both, 2 * HIDDEN, net->verb, WIDE_VERBS);
     memcpy(policy, verbs, DIP_VERBS * sizeof *policy);
-    int actions = DIP_VERBS + net->is.locations;
+    int actions = DIP_VERBS + net->map->locations;
     sk_legal_softmax(policy, actions, legal, 1, actions, policy);
 }
 
@@ -90,12 +89,12 @@ static void appraise(sk_graph_positions *p, const looked *x)
 {
     const sk_graph *net = p->net;
     known *now = p->known + x->at;
-    int c = net->is.channels, n = net->is.provinces, powers = net->is.powers;
+    int c = net->channels, n = net->map->provinces, powers = net->map->powers;
     const float *rows = rows_of(p, x->at);
     float board[SK_GRAPH_CHANNELS] = {0}, hidden[HIDDEN], held[DIP_POWERS][2 * HIDDEN] = {{0}};
     for (int at = 0; at < n; at++) {
         dip_add(board, 1.0f, rows + at * c, c);
-        now->own_units[at] = x->packed[at * net->stride + OURS];
+        now->own_units[at] = x->packed[at * net->stride + UNITS];
     }
     for (int i = 0; i < c; i++)
         board[i] /= sqrtf((float)n);
@@ -104,7 +103,7 @@ static void appraise(sk_graph_positions *p, const looked *x)
     dip_layer(hidden, now->moment, net->moments, net->board + c * HIDDEN, HIDDEN);
     now->valued = 1;
     memcpy(now->board[0], hidden, sizeof hidden);
-    if (!net->is.shares)
+    if (!net->shares)
         return;
     float *claims = p->work;
     for (int at = 0; at < n; at++)
@@ -116,9 +115,9 @@ static void appraise(sk_graph_positions *p, const looked *x)
         const uint8_t *of = x->packed + at * net->stride;
         for (int i = 0; i < powers; i++) {
             if (of[UNITS + i])
-                dip_add(held[i], 0.25f, claims + at * HIDDEN, HIDDEN);
+                dip_add(held[i], SUMMED, claims + at * HIDDEN, HIDDEN);
             if (of[owned(net) + i])
-                dip_add(held[i] + HIDDEN, 0.25f, claims + at * HIDDEN, HIDDEN);
+                dip_add(held[i] + HIDDEN, SUMMED, claims + at * HIDDEN, HIDDEN);
             now->lives[i] |= of[UNITS + i] | of[dislodged(net) + i] | of[owned(net) + i];
         }
     }
@@ -136,13 +135,13 @@ static void appraise(sk_graph_positions *p, const looked *x)
 static void own_orders(const sk_graph_positions *p, const looked *x, float *hidden)
 {
     const sk_graph *net = p->net;
-    int c = net->is.channels;
+    int c = net->channels;
     const float *rows = rows_of(p, x->at);
     float order[ORDERS], one[HIDDEN], sum[HIDDEN] = {0};
-    for (int at = 0; at < net->is.provinces; at++) {
+    for (int at = 0; at < net->map->provinces; at++) {
         order_of(net, x, at, order);
-        float concerned = p->known[x->at].own_units[at] * order[FEATURES_OF_ORDERS];
-        for (int i = 1; i < FEATURES_OF_ORDERS; i++)
+        float concerned = p->known[x->at].own_units[at] * order[DIP_ORDERS];
+        for (int i = 1; i < DIP_ORDERS; i++)
             concerned += order[i];
         if (concerned <= 0)
             continue;
@@ -150,7 +149,7 @@ static void own_orders(const sk_graph_positions *p, const looked *x, float *hidd
         dip_layer(one, rows + at * c, c, net->ordered, HIDDEN);
         dip_layer(one, order, ORDERS, net->ordered + c * HIDDEN, HIDDEN);
         dip_relu(one, HIDDEN);
-        dip_add(sum, 0.25f, one, HIDDEN);
+        dip_add(sum, SUMMED, one, HIDDEN);
     }
     dip_layer(hidden, sum, HIDDEN, net->own, HIDDEN);
 }
@@ -160,7 +159,7 @@ static float value(sk_graph_positions *p, const looked *x, float *shares)
 {
     const sk_graph *net = p->net;
     known *now = p->known + x->at;
-    int powers = net->is.shares ? net->is.powers : 1;
+    int powers = net->shares ? net->map->powers : 1;
     float hidden[HIDDEN], most = -INFINITY, total = 0;
     if (!now->valued)
         appraise(p, x);
@@ -171,7 +170,7 @@ static float value(sk_graph_positions *p, const looked *x, float *shares)
         dip_relu(hidden, HIDDEN);
         shares[i] = dot(hidden, net->value, HIDDEN) + net->value[HIDDEN];
     }
-    if (!net->is.shares)
+    if (!net->shares)
         return shares[0];
     for (int i = 0; i < powers; i++) {
         shares[i] = now->lives[i] ? shares[i] + now->squares[i] : -INFINITY;
@@ -190,7 +189,7 @@ void sk_graph_evaluate(sk_graph_positions *p, const uint8_t *packed, const uint8
                        int64_t n, float *policy, float *values, float *shares)
 {
     const sk_graph *net = p->net;
-    int64_t actions = DIP_VERBS + net->is.locations, powers = net->is.powers;
+    int64_t actions = DIP_VERBS + net->map->locations, powers = net->map->powers;
     float of_powers[DIP_POWERS];
     for (int64_t i = 0; i < n; i++, packed += net->bytes) {
         const dip_view *view = (const dip_view *)(packed + net->seen);

@@ -43,7 +43,7 @@ WHOLE void NAME(product)(float *out, const float *x, const float *w, int rows, i
 /* A block: to each province a layer of itself and of its neighbours. `work`: two boards. */
 WHOLE void NAME(hear)(const sk_graph *net, const float *weights, float *rows, float *work)
 {
-    int c = net->is.channels, n = net->is.provinces;
+    int c = net->channels, n = net->map->provinces;
     const float *own = weights, *others = own + c * c, *bias = others + c * c;
     float *told = work, *heard = told + n * c;
     memset(told, 0, (size_t)(n * c) * sizeof *told);

@@ -21,7 +21,14 @@ typedef struct {
     uint8_t power, at, stage, verb, whom;
 } dip_view;
 
-/* The number of features, a byte each, and those of a view. */
+/* What is asked of an order in the making. */
+enum { ASK_VERB, ASK_WHOM, ASK_WHITHER, DIP_STAGES };
+
+/* The features of a view, a byte each: of each province, which end with what is asked there, the
+ * own orders and those of the phase before; then of the moment: phase, power, stage, verb, and
+ * counters of years. */
+enum { DIP_ASKED = 2, DIP_ORDERS = DIP_VERBS + 2, DIP_PHASES = 5, DIP_COUNTERS = 2 };
+int dip_features_of_province(const dip_map *map);
 int dip_features(const dip_map *map);
 void dip_write_features(const dip_map *map, const dip_view *view, uint8_t *out);
 

@@ -3,8 +3,6 @@
 
 #include "played.h"
 
-enum { FEATURES_OF_ORDERS = DIP_VERBS + 2 };
-
 /* One-hot features, each power as seen from the one that acts: itself, the next one, ... */
 static uint8_t *put_unit(uint8_t *out, const dip_map *map, uint8_t unit, int power)
 {
@@ -29,22 +27,23 @@ static void put_orders(uint8_t *out, const dip_map *map, const dip_order *orders
     }
 }
 
-static int features_of_province(const dip_map *map)
+int dip_features_of_province(const dip_map *map)
 {
-    return 2 * (2 + map->powers) + DIP_COASTS + map->powers + 1 + 3 + 2 * FEATURES_OF_ORDERS;
+    return 2 * (2 + map->powers) + DIP_COASTS + map->powers + 2 + DIP_ASKED + 2 * DIP_ORDERS;
 }
 
 int dip_features(const dip_map *map)
 {
-    return map->provinces * features_of_province(map) + 5 + map->powers + 5 + DIP_VERBS;
+    return map->provinces * dip_features_of_province(map) + DIP_PHASES + map->powers + DIP_STAGES
+           + DIP_VERBS + DIP_COUNTERS;
 }
 
 void dip_write_features(const dip_map *map, const dip_view *view, uint8_t *out)
 {
-    int power = view->power, stride = features_of_province(map);
+    int power = view->power, stride = dip_features_of_province(map);
     memset(out, 0, (size_t)dip_features(map));
-    put_orders(out + stride - 2 * FEATURES_OF_ORDERS, map, view->own, stride);
-    put_orders(out + stride - FEATURES_OF_ORDERS, map, view->last, stride);
+    put_orders(out + stride - 2 * DIP_ORDERS, map, view->own, stride);
+    put_orders(out + stride - DIP_ORDERS, map, view->last, stride);
     for (int p = 0; p < map->provinces; p++) {
         uint8_t unit = view->position.unit[p];
         out = put_unit(out, map, unit, power);
@@ -58,13 +57,16 @@ void dip_write_features(const dip_map *map, const dip_view *view, uint8_t *out)
         *out++ = (uint8_t)(view->position.contested[p / 8] >> p % 8 & 1);
         *out++ = p == view->at;
         *out++ = p == view->whom;
-        out += 2 * FEATURES_OF_ORDERS;
+        out += 2 * DIP_ORDERS;
     }
     out[view->position.phase] = 1;
-    out[5 + power] = 1;
-    out += 5 + map->powers;
+    out += DIP_PHASES;
+    out[power] = 1;
+    out += map->powers;
     out[view->stage] = 1;
-    out[3 + view->verb] = 1;
-    out[3 + DIP_VERBS] = view->position.year;
-    out[4 + DIP_VERBS] = view->position.quiet;
+    out += DIP_STAGES;
+    out[view->verb] = 1;
+    out += DIP_VERBS;
+    out[0] = view->position.year;
+    out[1] = view->position.quiet;
 }

@@ -138,7 +138,7 @@ def _backends(sound: bool) -> Diagnosis:
     from stratkit.nets.packages import ONNX, has_onnx, has_torch, is_there
 
     fast = residual_lanes(max(LANES)) > 1
-    there = ["the engine, for fromto and mlp"]
+    there = ["the engine, for fromto, graph and mlp"]
     if has_onnx():
         use = "fromto with memory" if fast else "fromto, which the engine computes slowly here"
         there.append(f"onnxruntime {_version('onnxruntime')}, for {use}")

@@ -63,6 +63,9 @@ VIEW = np.dtype(
 )
 """The second part of an observation: what a power knows, and what it is asked."""
 ASK_VERB, ASK_WHOM, ASK_WHITHER = range(3)
+# Of the features, which come first (cengine/diplomacy/seen.c): what is asked of a province, an
+# order's, stages of an order, and counters of years.
+QUERIES, ORDER_FEATURES, STAGES, COUNTERS = 2, len(VERBS) + 2, 3, 2
 
 
 @checked
@@ -164,8 +167,7 @@ def graph_of(game: Game) -> Graph | None:
     if not game.name.startswith("diplomacy:"):
         return None
     map_ = map_of(game)
-    stages, counters = 3, 2  # what cengine/diplomacy/seen.c writes behind the provinces
-    everywhere = len(PHASES) + len(map_.powers) + stages + len(VERBS) + counters
+    everywhere = len(PHASES) + len(map_.powers) + STAGES + len(VERBS) + COUNTERS
     return Graph(map_.near, map_.parent.astype(np.int64), everywhere)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from stratkit.arguments import Between, checked
 from stratkit.arrays import Bytes, Float32s
-from stratkit.engine.diplomacy import map_of
 from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, length, lib, optional, pointer, writable
 
@@ -25,6 +24,7 @@ MOST_BYTES = 2**25  # of the positions that a thread keeps
 
 Channels = Annotated[int, Between(1, MAX_CHANNELS)]
 Blocks = Annotated[int, Between(0, MAX_BLOCKS)]
+Lanes = Annotated[int, Between(1, 16)]
 
 
 class Outputs(NamedTuple):
@@ -42,10 +42,12 @@ class Outputs(NamedTuple):
 
 class WholeGraph:
     """A network `graph` for a `game` of Diplomacy, with these weights, float32 [graph_floats], in
-    the order of cengine/diplomacy/graph.h: layer by layer, each [inputs, outputs]. Channels are a
-    multiple of `LANES`. Threads may share it.
+    the order of cengine/diplomacy/graph.h: layer by layer, each [inputs, outputs]. Threads may
+    share it. `ValueError`: the game is another one, or sizes do not fit.
 
-        shares  whether it tells those
+        channels  a multiple of `LANES`
+        shares    whether it tells those
+        lanes     floats in a vector: 16, 8 or 1; None: what the processor has at most
     """
 
     @checked
@@ -56,21 +58,22 @@ class WholeGraph:
         blocks: Blocks,
         weights: Float32s,
         shares: bool = False,
+        lanes: Lanes | None = None,
     ) -> None:
-        size = _size(game, channels, blocks, shares)
-        floats = (int(lib.sk_graph_floats(size)),)
-        map_ = map_of(game)
-        handle = lib.sk_graph_open(
-            size,
-            writable(map_.near.astype(np.uint8)),
-            writable(map_.parent),
-            pointer("weights", weights, "float32", floats),
-        )
+        size, most = _size(game, channels, blocks, shares), int(lib.sk_residual_lanes())
+        lanes = most if lanes is None else lanes
+        if lanes not in (1, 8, 16) or lanes > most:
+            raise ValueError(f"lanes: this processor has {most}, not {lanes}")
+        floats = (int(lib.sk_graph_floats(game.handle, size)),)
+        at = pointer("weights", weights, "float32", floats)
+        handle = lib.sk_graph_open(game.handle, size, lanes, at)
         if not handle:
             raise MemoryError(f"a network of {channels} channels")
-        self._handle = ffi.gc(handle, lib.sk_graph_close)
-        self._bytes, self._actions, self._powers = game.observation_bytes, game.actions, size.powers
-        self._most = max(1, MOST_BYTES // (4 * size.provinces * (channels + HIDDEN)))
+        self._handle, self.game, self.tells_shares = (
+            ffi.gc(handle, lib.sk_graph_close),
+            game,
+            shares,
+        )
         self._kept = threading.local()
 
     @checked
@@ -82,14 +85,17 @@ class WholeGraph:
         shares: bool = False,
     ) -> Outputs:
         """Of n views, uint8 [n, observation_bytes]: the policy, if their `legal` actions, uint8
-        [n, A], are given; values and shares if they are wanted."""
-        n = length("packed", packed)
-        seen = pointer("packed", packed, "uint8", (n, self._bytes))
-        may = optional("legal", legal, "uint8", (n, self._actions))
+        [n, A], are given; values and shares if they are wanted. `ValueError`: it tells no shares.
+        """
+        if shares and not self.tells_shares:
+            raise ValueError("shares: the network tells none")
+        game, n = self.game, length("packed", packed)
+        seen = pointer("packed", packed, "uint8", (n, game.observation_bytes))
+        may = optional("legal", legal, "uint8", (n, game.actions))
         out = Outputs(
-            None if legal is None else np.empty((n, self._actions), np.float32),
+            None if legal is None else np.empty((n, game.actions), np.float32),
             np.empty(n, np.float32) if values else None,
-            np.empty((n, self._powers), np.float32) if shares else None,
+            np.empty((n, game.players), np.float32) if shares else None,
         )
         at = [ffi.NULL if array is None else writable(array) for array in out]
         lib.sk_graph_evaluate(self._positions(), seen, may, n, *at)
@@ -98,25 +104,22 @@ class WholeGraph:
     def _positions(self) -> object:
         """The calling thread's."""
         if not (found := getattr(self._kept, "positions", None)):
-            handle = lib.sk_graph_positions_open(self._handle, self._most)
+            handle = lib.sk_graph_positions_open(self._handle, MOST_BYTES)
             if not handle:
-                raise MemoryError(f"{self._most} positions")
+                raise MemoryError(f"{MOST_BYTES} bytes of positions")
             found = self._kept.positions = ffi.gc(handle, lib.sk_graph_positions_close)
         return found
 
 
 @checked
 def graph_floats(game: Game, channels: Channels, blocks: Blocks, shares: bool = False) -> int:
-    """How many weights such a network has."""
-    return int(lib.sk_graph_floats(_size(game, channels, blocks, shares)))
+    """How many weights such a network has. `ValueError` as there."""
+    return int(lib.sk_graph_floats(game.handle, _size(game, channels, blocks, shares)))
 
 
 def _size(game: Game, channels: int, blocks: int, shares: bool) -> Any:
-    """`ValueError`: the game is none of Diplomacy, or channels are no multiple of `LANES`."""
     if not game.name.startswith("diplomacy:"):
         raise ValueError(f"game: {game.name} is no game of Diplomacy")
     if channels % LANES:
         raise ValueError(f"channels must be a multiple of {LANES}, not {channels}")
-    map_ = map_of(game)
-    sizes = map_.provinces, len(map_.locations), len(map_.powers), channels, blocks, shares
-    return ffi.new("sk_graph_size *", sizes)
+    return ffi.new("sk_graph_size *", (channels, blocks, shares))

@@ -58,6 +58,16 @@ class Backend(Protocol):
         ...
 
     @property
+    def keeps_positions(self) -> bool:
+        """Whether it keeps what it makes of positions, so that a view that it had costs little."""
+        ...
+
+    @property
+    def cheap_views(self) -> bool:
+        """Whether some hundred views cost no more than to look for equal ones among them."""
+        ...
+
+    @property
     def block(self) -> int:
         """How many rows it computes at a time on a CPU."""
         ...
@@ -94,12 +104,16 @@ class Backend(Protocol):
         ...
 
 
-class DeviceBackend(Backend, Protocol):
-    """A backend whose policies may stay on a device, and that computes any network: torch's."""
+class ShareBackend(Backend, Protocol):
+    """A backend of a network that tells what all players may expect."""
 
     def shares(self, packed: Bytes, memory: Memory | None) -> Arrays:
         """`ShareNetwork.shares`."""
         ...
+
+
+class DeviceBackend(Backend, Protocol):
+    """A backend whose policies may stay on a device: torch's."""
 
     def draw(
         self, packed: Bytes, legal: Bytes, u: Float64s, finish: Callable[[Any], Any], values: bool

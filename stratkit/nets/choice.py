@@ -14,8 +14,9 @@ from stratkit.engine import Game
 from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
 from stratkit.netnames import channels_and_blocks, without_ending
-from stratkit.nets.engine_graph import EngineGraph, is_graph
-from stratkit.nets.engine_mlp import EngineMLP, engine_computes
+from stratkit.nets.engine_backend import EngineBackend
+from stratkit.nets.engine_graph import EngineGraph, engine_computes_graph
+from stratkit.nets.engine_mlp import EngineMLP, engine_computes_mlp
 from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.fromto_weights import is_fromto
 from stratkit.nets.packages import has_onnx, has_torch
@@ -39,13 +40,13 @@ def asked_backend() -> str | None:
 
 def network_with(
     net: str, game: Game, weights: Weights, a_module: bool = False
-) -> Network | EngineMLP | EngineGraph | FromToBackend:
+) -> Network | EngineBackend | FromToBackend:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
     `InputError`: the weights are another network's. `ModuleNotFoundError`: nothing computes it."""
     asked = "torch" if a_module and has_torch() else asked_backend()
-    if asked != "torch" and engine_computes(net, game):
+    if asked != "torch" and engine_computes_mlp(net, game):
         return EngineMLP(net, game, weights)
-    if asked != "torch" and is_graph(net, game):
+    if asked != "torch" and engine_computes_graph(net, game):
         return EngineGraph(net, game, weights)
     if asked != "torch" and is_fromto(net, game.shape):
         return FromToBackend(net, game, weights, asked or fastest(net))

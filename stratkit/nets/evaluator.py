@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s, Weights
 from stratkit.engine import distinct_views
-from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory
-from stratkit.nets.engine_graph import EngineGraph
-from stratkit.nets.engine_mlp import EngineMLP
+from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory, ShareBackend
+from stratkit.nets.engine_backend import EngineBackend
 from stratkit.nets.fromto_backend import FromToBackend
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
 from stratkit.nets.whole_moves import move_policy, moves_of
@@ -47,7 +46,7 @@ class Evaluator:
     def __init__(
         self,
         net: str,
-        network: Network | EngineMLP | EngineGraph | FromToBackend,
+        network: Network | EngineBackend | FromToBackend,
         rows: int,
         elastic: bool = False,
     ) -> None:
@@ -88,9 +87,9 @@ class Evaluator:
         return self._loose
 
     @property
-    def by_engine(self) -> bool:
-        """Whether the engine computes the network as a whole."""
-        return getattr(self.backend, "whole", None) is not None
+    def keeps_positions(self) -> bool:
+        """As the backend."""
+        return self.backend.keeps_positions
 
     @property
     def _loose(self) -> bool:
@@ -215,7 +214,7 @@ class Evaluator:
     def shares(self, observations: Bytes) -> Float32s:
         """float32 [n, P], which sum to 1: what the acting player may expect, and those who follow
         it, from one look at each different view."""
-        backend = cast(DeviceBackend, self.backend)
+        backend = cast(ShareBackend, self.backend)
 
         def shares(packed: Bytes) -> Arrays:
             return backend.shares(packed, self._kept(()))
@@ -227,9 +226,8 @@ class Evaluator:
         return found[each]
 
     def _are_few(self, observations: Bytes) -> bool:
-        """Whether to look for equal views costs more than to evaluate them. Where nothing is padded
-        a view costs little."""
-        few = min(self._most, MANY) if self.backend.pads else MANY
+        """Whether to look for equal views costs more than to evaluate them."""
+        few = MANY if self.backend.cheap_views else min(self._most, MANY)
         return len(observations) <= (few if self.on_cpu else self._most)
 
     def draw(
@@ -278,9 +276,9 @@ class Evaluator:
         return padded
 
 
-def _backend(network: Network | EngineMLP | EngineGraph | FromToBackend) -> Backend:
+def _backend(network: Network | EngineBackend | FromToBackend) -> Backend:
     """What computes it."""
-    if isinstance(network, EngineMLP | EngineGraph | FromToBackend):
+    if isinstance(network, EngineBackend | FromToBackend):
         return network
     from stratkit.nets.torch_backend import TorchBackend
 

@@ -45,7 +45,7 @@ class FromToBackend:
     """
 
     on_cpu, shares_positions, pads = True, True, False
-    tells_moves, block = True, BLOCK
+    tells_moves, cheap_views, block = True, False, BLOCK
 
     def __init__(self, net: str, game: Game, weights: Weights, name: str = "engine") -> None:
         assert is_fromto(net, game.shape) and name in ("engine", "onnx")
@@ -64,6 +64,11 @@ class FromToBackend:
     def network(self) -> FromToBackend:
         """`Backend.network`."""
         return self
+
+    @property
+    def keeps_positions(self) -> bool:
+        """`Backend.keeps_positions`: the engine does."""
+        return self.whole is not None
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -25,7 +25,18 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot, relu
 
 from stratkit.engine import distinct_views
-from stratkit.engine.diplomacy import ASK_VERB, ASK_WHITHER, NONE, PHASES, VERBS, VIEW, Graph
+from stratkit.engine.diplomacy import (
+    ASK_VERB,
+    COUNTERS,
+    NONE,
+    ORDER_FEATURES,
+    PHASES,
+    QUERIES,
+    STAGES,
+    VERBS,
+    VIEW,
+    Graph,
+)
 from stratkit.errors import InputError
 from stratkit.nets.network import (
     Network,
@@ -38,14 +49,12 @@ from stratkit.nets.network import (
 from stratkit.nets.threads import ROWS
 
 HIDDEN = 32  # of a location and what it is compared with
-COUNTERS, UNIT = 2, 1 / 16  # years, and those without a change: the last features, in this unit
-STAGES = ASK_WHITHER + 1
+UNIT = 1 / 16  # of years, and of those without a change: the last features
 UNIT_TYPES, COASTS = 2, 4
 NO_CENTRE = 0.25  # what units without one count as
 # The features of a province end with what is asked there, the own orders, and those of the phase
 # before (cengine/diplomacy/seen.c).
-QUERY_FEATURES, ORDERS = 2, len(VERBS) + 2
-OWN = slice(-2 * ORDERS, -ORDERS)
+OWN = slice(-2 * ORDER_FEATURES, -ORDER_FEATURES)
 OURS = 2  # the feature of a unit of the acting power: its type comes before
 
 
@@ -91,22 +100,22 @@ class GraphNet(Network):
         near = near / near.sum(1, keepdim=True).clamp_min(1).sqrt()
         self.register_buffer("near", near, persistent=False)  # the game's, not learned
         self.register_buffer("parent", torch.from_numpy(graph.parent).long(), persistent=False)
-        features = (shape[0] - graph.everywhere) // n - QUERY_FEATURES - ORDERS
+        features = (shape[0] - graph.everywhere) // n - QUERIES - ORDER_FEATURES
         moment = graph.everywhere - STAGES - len(VERBS)
         self.entry = nn.Linear(features, channels)
         self.place = nn.Parameter(torch.randn(n, 1, channels) / 8)
         self.moment = nn.Linear(moment, channels, bias=False)
         self.blocks = nn.ModuleList(GraphBlock(channels) for _ in range(blocks))
         self.square = nn.Linear(channels, HIDDEN)
-        self.order = nn.Linear(ORDERS + 1, HIDDEN, bias=False)
+        self.order = nn.Linear(ORDER_FEATURES + 1, HIDDEN, bias=False)
         self.coast = nn.Parameter(torch.zeros(len(graph.parent), HIDDEN))
-        features_of_query = 2 * (channels + ORDERS + 1) + STAGES * len(VERBS)
+        features_of_query = 2 * (channels + ORDER_FEATURES + 1) + STAGES * len(VERBS)
         self.context = nn.Linear(features_of_query, HIDDEN, bias=False)
         self.verb = nn.Linear(2 * HIDDEN, len(VERBS))
         self.policy = nn.Linear(HIDDEN, 1, bias=False)
         for weight in (*self.verb.parameters(), self.policy.weight):
             nn.init.zeros_(weight)  # play begins uniform
-        self.ordered = nn.Linear(channels + ORDERS + 1, HIDDEN)
+        self.ordered = nn.Linear(channels + ORDER_FEATURES + 1, HIDDEN)
         self._add_critic(channels, moment)
 
     def _add_critic(self, channels: int, moment: int) -> None:
@@ -141,7 +150,7 @@ class GraphNet(Network):
         orders = torch.cat([features[:, :, OWN], done[:, :, None]], 2).float()
         seen = features[rows]
         seen = torch.cat(
-            [seen[:, :, : -QUERY_FEATURES - 2 * ORDERS], seen[:, :, -ORDERS:]], 2
+            [seen[:, :, : -QUERIES - 2 * ORDER_FEATURES], seen[:, :, -ORDER_FEATURES:]], 2
         ).float()
         whom = torch.where(whom == NONE, n, whom)
         return GraphInputs(seen, moment, keys, position, orders, query, stage, at, whom)
@@ -233,7 +242,7 @@ class GraphNet(Network):
         """float32 [n, HIDDEN]: the provinces with which the own orders so far have to do."""
         position, orders = inputs.position, inputs.orders
         ours = inputs.provinces[:, :, OURS][position] * orders[:, :, -1]
-        concerned = orders[:, :, 1:ORDERS].amax(2) + ours > 0
+        concerned = orders[:, :, 1:ORDER_FEATURES].amax(2) + ours > 0
         row, province = mask_indices(concerned)
         hidden = torch.cat([embedding[position[row], province], orders[row, province]], 1)
         hidden = relu(self.ordered(hidden)) / 4 * concerned[row, province, None]

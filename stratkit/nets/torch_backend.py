@@ -35,6 +35,7 @@ class TorchBackend:
     """`Backend` of a module. What a GPU does for all observations alike is recorded."""
 
     name, pads, block = "torch", True, BLOCK
+    keeps_positions = cheap_views = False
 
     def __init__(self, network: Network) -> None:
         self.network = network.eval()
@@ -97,7 +98,7 @@ class TorchBackend:
         return self._computed(head, packed, *([] if pub is None else [pub]))
 
     def shares(self, packed: Bytes, memory: Memory | None) -> Arrays:
-        """`DeviceBackend.shares`."""
+        """`ShareBackend.shares`."""
 
         def head(packed: Tensor) -> tuple[Tensor]:
             inputs, embedding = self._embed(packed, memory)

@@ -110,7 +110,7 @@ class Sharpened:
 def remembered(blueprint: Blueprint) -> Blueprint:
     """A blueprint that remembers what it said of a view, unless that costs more than to ask it
     again: the engine keeps positions, and its calls leave Python to other threads."""
-    return blueprint if getattr(blueprint, "by_engine", False) else Remembered(blueprint)
+    return blueprint if getattr(blueprint, "keeps_positions", False) else Remembered(blueprint)
 
 
 class Remembered:

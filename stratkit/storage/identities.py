@@ -108,7 +108,8 @@ def match_key(header: RecordHeader) -> str:
     """Tells matches apart: in one match there is one game of a number."""
     rules = sorted(header.rules.items())
     games = header.games if len(header.players) > 2 else None  # two players may go on with more
-    key = header.game, rules, header.seed, games, header.players, header.setups, header.seats
+    seats = sorted((header.seats or "").split(","))  # in whatever order they were typed
+    key = header.game, rules, header.seed, games, header.players, header.setups, seats
     return f"{key!r}{header.begins}"
 
 

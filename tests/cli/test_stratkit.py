@@ -147,7 +147,7 @@ def test_help_without_a_page_or_a_program_to_show_it(tmp_path: pathlib.Path) -> 
 
 # --- doctor ---------------------------------------------------------------------------------------
 
-ENGINE = "the engine, for fromto and mlp"
+ENGINE = "the engine, for fromto, graph and mlp"
 FAST = residual_lanes(16) > 1
 ONNX_USE = "fromto with memory" if FAST else "fromto, which the engine computes slowly here"
 ONNX = f"onnxruntime {importlib.metadata.version('onnxruntime')}, for {ONNX_USE}"

@@ -152,8 +152,10 @@ def test_other_seats_are_another_match(tmp_path: pathlib.Path) -> None:
         "AUSTRIA": 7,
         "TURKEY": 7,
     }
-    done = run("fenfs", "check", *files)
-    assert done.status == 0, done.err
+    assert run("fenfs", "check", *files).status == 0
+    typed = file.read_bytes().replace(b"TURKEY=a,others=b", b"others=b,TURKEY=a")
+    done = run("rate", "--score", "squares", "-", file, stdin=typed)
+    assert done.err == "rate: 7 games met again, counted once\n"  # the same seats
 
 
 def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> None:

@@ -113,7 +113,7 @@ def test_who_asks_for_another_hears_of_a_network_that_torch_computes(
     save_checkpoint(file, both, metadata)
     for asked, reason in (
         ("onnx", "ONNX Runtime computes fromto only"),
-        ("engine", "the engine computes fromto and mlp only"),
+        ("engine", "the engine computes fromto, graph and mlp only"),
     ):
         said = f"torch computes plain:4x1, since {reason}"
         assert said in (opened(file, asked, monkeypatch, "nano").caution or "")
