@@ -316,6 +316,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         "blocks": 1,
         "shares": True,
     },
+    "has_map": lambda: {"game": game_of()},
     "WholeGraph.__init__": lambda: (WholeGraph, graph_arguments()),
     "WholeGraph.evaluate": lambda: (
         WholeGraph(**graph_arguments()).evaluate,

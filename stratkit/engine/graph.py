@@ -112,13 +112,19 @@ class WholeGraph:
 
 
 @checked
+def has_map(game: Game) -> bool:
+    """Whether the game has a map, which such a network reads."""
+    return game.name.startswith("diplomacy:")
+
+
+@checked
 def graph_floats(game: Game, channels: Channels, blocks: Blocks, shares: bool = False) -> int:
     """How many weights such a network has. `ValueError` as there."""
     return int(lib.sk_graph_floats(game.handle, _size(game, channels, blocks, shares)))
 
 
 def _size(game: Game, channels: int, blocks: int, shares: bool) -> Any:
-    if not game.name.startswith("diplomacy:"):
+    if not has_map(game):
         raise ValueError(f"game: {game.name} is no game of Diplomacy")
     if channels % LANES:
         raise ValueError(f"channels must be a multiple of {LANES}, not {channels}")

@@ -10,7 +10,7 @@ import numpy as np
 from stratkit.arrays import Bytes, Float32s, Weights
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import COUNTERS, ORDER_FEATURES, PHASES, QUERIES, STAGES, VERBS
-from stratkit.engine.graph import HIDDEN, LANES, Outputs, WholeGraph
+from stratkit.engine.graph import HIDDEN, LANES, Outputs, WholeGraph, has_map
 from stratkit.errors import InputError
 from stratkit.netnames import SHARES, channels_and_blocks
 from stratkit.nets.engine_backend import EngineBackend
@@ -26,7 +26,7 @@ MANY = 64  # views that the engine evaluates in one call
 def engine_computes_graph(net: str, game: Game) -> bool:
     """Whether `net` is a `graph` that the engine computes for this game."""
     is_graph = net.removesuffix(SHARES).partition(":")[0] == "graph"
-    return is_graph and game.name.startswith("diplomacy:")
+    return is_graph and has_map(game)
 
 
 class EngineGraph(EngineBackend):
