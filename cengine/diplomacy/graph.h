@@ -11,9 +11,9 @@ enum { MOMENT = DIP_PHASES + DIP_POWERS + DIP_COUNTERS };
 struct sk_graph {
     const dip_map *map;
     int channels, depth, shares, lanes; /* depth: its blocks */
-    int stride, before, moments, seen,
-        bytes; /* features: of a province, before what is asked there,
-                  of the moment; of a view, and all its bytes */
+    int stride, before, moments; /* features of a province, and those before what is asked there; of
+                                    the moment */
+    int seen, bytes;             /* of a view: its features, and all */
     uint8_t near[DIP_PROVINCES][DIP_PROVINCES], neighbours[DIP_PROVINCES]; /* and how many */
     sk_bits beside[DIP_PROVINCES];
     float *weights;

@@ -80,12 +80,10 @@ class EngineGraph(EngineBackend):
         """`EngineBackend.weight_shapes`, of a `GraphNet` or a `GraphShares`."""
         (c, blocks), h, n = _channels_and_blocks(net), HIDDEN, game.players
         moment = len(PHASES) + n + COUNTERS
-        features = (
-            3 * n + 10 + ORDER_FEATURES
-        )  # of a province, but for what is asked and own orders
-        provinces = (game.shape[0] - moment - STAGES - len(VERBS)) // (
-            features + QUERIES + ORDER_FEATURES
-        )
+        # Of a province, but for what is asked there and the own orders.
+        features = 3 * n + 10 + ORDER_FEATURES
+        of_provinces = game.shape[0] - moment - STAGES - len(VERBS)
+        provinces = of_provinces // (features + QUERIES + ORDER_FEATURES)
         query = 2 * (c + ORDER_FEATURES + 1) + STAGES * len(VERBS)
         with_bias = {"entry": (c, features), "square": (h, c), "verb": (len(VERBS), 2 * h)}
         with_bias |= {"ordered": (h, c + ORDER_FEATURES + 1)}
