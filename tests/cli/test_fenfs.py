@@ -345,21 +345,8 @@ def test_legal_reads_pipes_and_files():
 
 def test_games_on_a_board_with_other_lakes_are_played_and_written(tmp_path):
     played = tmp_path / "games.jsonl"
-    done = run(
-        *(
-            "match",
-            "heuristic",
-            "random",
-            "-n",
-            "2",
-            "--seed",
-            "1",
-            "--game",
-            "barrage:C5D5I7",
-            "-q",
-        ),
-        *("-o", str(played)),
-    )
+    match = "match heuristic random -n 2 --seed 2 --game barrage:C5D5I7 -q -o"
+    done = run(*match.split(), str(played))
     assert done.status == 0
     status, out, err = fenfs("convert", str(played), "--to", "fenfs")
     boards = out.splitlines()
