@@ -13,7 +13,6 @@ import torch
 
 from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
-from running import ROOT
 from stratkit.arrays import Weights
 from stratkit.engine import Batch, Game, Replay
 from stratkit.engine import graph as module
@@ -42,13 +41,24 @@ def views(name: str, longest: int = 10_000, games: int = 2) -> Replay:
     return views_of_games(Game(f"diplomacy:{name}"), games, seed=3, longest=longest)
 
 
-MAP = ROOT / "examples/diplomacy/three.map"  # of one's own
+MAP = """year 1901
+years 2
+win 3
+inland EAST * army MID
+inland NORTH * army MID
+coast WEST * army MID fleet SEA
+inland MID * army EAST NORTH WEST
+sea SEA fleet WEST
+power RED home EAST units A EAST
+power BLUE home NORTH units A NORTH
+power GREEN home WEST units F WEST
+"""  # of one's own
 
 
 @pytest.mark.parametrize(
     "name, net",
     [
-        (f"{MAP}", "graph:16x2+shares"),
+        ("own.map", "graph:16x2+shares"),
         ("standard", "graph:32x3+shares"),
         ("fva", "graph:16x3"),
         ("fva", "graph:20x2+shares"),
@@ -56,8 +66,12 @@ MAP = ROOT / "examples/diplomacy/three.map"  # of one's own
         ("tiny", "graph:40x2+shares"),
     ],
 )
-def test_it_says_what_torch_says(name: str, net: str) -> None:
+def test_it_says_what_torch_says(
+    name: str, net: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also with channels that fill no vector."""
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("own.map").write_text(MAP)
     seen, game = views(name, games=3, longest=1200), Game(f"diplomacy:{name}")
     shown = views_of(game, seen.observations)
     assert len(np.unique(shown["stage"])) == 3 and len(np.unique(shown["whom"])) > 2
@@ -165,7 +179,7 @@ def test_every_width_of_vectors() -> None:
 def test_the_map_is_the_games(tmp_path: pathlib.Path) -> None:
     """Not what its file holds by now."""
     file = tmp_path / "a.map"
-    file.write_bytes(MAP.read_bytes())
+    file.write_text(MAP)
     game, net = Game(f"diplomacy:{file}"), "graph:8x1"
     weights = weights_of(made(game, net))
     file.unlink()
