@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 
 
 class MoveLog:
-    """A log of how networks' moves come about. Nothing is lost before `begin`."""
+    """A log of how networks' moves come about. Nothing is lost before `begin`. Games with programs
+    write to it from several threads, and a text stream of Python 3.11 loses what one of them writes
+    while another one's text is flushed."""
 
     def __init__(self, stream: IO[str] | None, game: Game, overwrite: bool) -> None:
         self.stream, self.game, self.overwrite = stream, game, overwrite
         self.begun = False
+        self._lock = threading.Lock()
 
     def begin(self, contestants: Sequence[Contestant[Any]]) -> list[Contestant[Any]]:
         """Empties the log if it is to be overwritten; returns the contestants, who write to it from
@@ -36,7 +40,12 @@ class MoveLog:
             return list(contestants)
         if self.overwrite:
             self.stream.truncate(0)
-        return [_logging(contestant, self.game, self.stream) for contestant in contestants]
+        return [_logging(contestant, self.game, self._write) for contestant in contestants]
+
+    def _write(self, text: str) -> None:
+        assert self.stream is not None
+        with self._lock:
+            self.stream.write(text)
 
 
 @contextlib.contextmanager
@@ -86,7 +95,9 @@ def explainers(contestants: Sequence[Contestant[Any]], game: Game) -> list[Conte
     ]
 
 
-def _logging(contestant: Contestant[Any], game: Game, stream: IO[str]) -> Contestant[Any]:
+def _logging(
+    contestant: Contestant[Any], game: Game, write: Callable[[str], None]
+) -> Contestant[Any]:
     from stratkit.players.player import Explainer, Logged
 
     player = contestant.player
@@ -95,7 +106,7 @@ def _logging(contestant: Contestant[Any], game: Game, stream: IO[str]) -> Contes
     if isinstance(player, Logged):
 
         def say(words: str) -> None:
-            stream.write(f"{contestant.name}: {words}\n\n")  # at once: games go on in threads
+            write(f"{contestant.name}: {words}\n\n")
 
         logged = player.logged(say)
         return replace(cast("Contestant[Player]", contestant), player=logged)
@@ -104,6 +115,6 @@ def _logging(contestant: Contestant[Any], game: Game, stream: IO[str]) -> Contes
     from stratkit.players.testtime.explain import text
 
     def log(explanation: Explanation) -> None:
-        stream.write(f"{contestant.name}: {text(explanation, game)}\n")
+        write(f"{contestant.name}: {text(explanation, game)}\n")
 
     return replace(cast("Contestant[Player]", contestant), player=player.explained(log))
