@@ -78,17 +78,8 @@ VECTORS = {
 }
 # Files that take as long by -O2.
 SMALL = {
-    *(
-        "api",
-        "best_response",
-        "callbacks",
-        "features",
-        "graph",
-        "graph_heads",
-        "kuhn",
-        "liars_dice",
-        "matrix",
-    ),
+    *("api", "best_response", "callbacks", "features", "graph", "graph_heads", "kuhn"),
+    *("liars_dice", "matrix"),
     *("phantom_response", "phantom_worlds", "phases", "public_tree", "rules_text"),
     *("stratego_api", "stratego_beliefs", "subgame_values", "subgame_walk", "subgames"),
     *("tree_values", "tree_worlds"),

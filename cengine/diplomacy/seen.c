@@ -27,6 +27,8 @@ static void put_orders(uint8_t *out, const dip_map *map, const dip_order *orders
     }
 }
 
+/* Its unit and the one that was dislodged, the coast, who owns the centre; whether it is one, and
+ * whether a standoff left it empty; what is asked; orders. */
 int dip_features_of_province(const dip_map *map)
 {
     return 2 * (2 + map->powers) + DIP_COASTS + map->powers + 2 + DIP_ASKED + 2 * DIP_ORDERS;

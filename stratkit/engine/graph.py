@@ -18,7 +18,7 @@ from stratkit.engine.game import Game
 from stratkit.engine.library import ffi, length, lib, optional, pointer, writable
 
 LANES = int(lib.SK_MLP_LANES)  # channels come in multiples of these
-HIDDEN = int(lib.SK_GRAPH_HIDDEN)  # of what locations are compared by
+HIDDEN = int(lib.SK_GRAPH_HIDDEN)  # of a location and what it is compared with
 MAX_CHANNELS, MAX_BLOCKS = int(lib.SK_GRAPH_CHANNELS), 100
 MOST_BYTES = 2**25  # of the positions that a thread keeps
 
@@ -69,11 +69,8 @@ class WholeGraph:
         handle = lib.sk_graph_open(game.handle, size, lanes, at)
         if not handle:
             raise MemoryError(f"a network of {channels} channels")
-        self._handle, self.game, self.tells_shares = (
-            ffi.gc(handle, lib.sk_graph_close),
-            game,
-            shares,
-        )
+        self._handle = ffi.gc(handle, lib.sk_graph_close)
+        self.game, self.tells_shares = game, shares  # whose map the handle reads
         self._kept = threading.local()
 
     @checked

@@ -213,7 +213,7 @@ class Evaluator:
 
     def shares(self, observations: Bytes) -> Float32s:
         """float32 [n, P], which sum to 1: what the acting player may expect, and those who follow
-        it, from one look at each different view."""
+        it. Equal views are evaluated once, where there are many."""
         backend = cast(ShareBackend, self.backend)
 
         def shares(packed: Bytes) -> Arrays:

@@ -37,6 +37,7 @@ from stratkit.engine.diplomacy import (
     VIEW,
     Graph,
 )
+from stratkit.engine.graph import HIDDEN
 from stratkit.errors import InputError
 from stratkit.nets.network import (
     Network,
@@ -48,7 +49,6 @@ from stratkit.nets.network import (
 )
 from stratkit.nets.threads import ROWS
 
-HIDDEN = 32  # of a location and what it is compared with
 UNIT = 1 / 16  # of years, and of those without a change: the last features
 UNIT_TYPES, COASTS = 2, 4
 NO_CENTRE = 0.25  # what units without one count as

@@ -16,7 +16,7 @@ from nets.random_play import views_of_games
 from stratkit.arrays import Weights
 from stratkit.engine import Batch, Game, Replay
 from stratkit.engine import graph as module
-from stratkit.engine.diplomacy import ADJUSTMENTS, FALL_RETREATS, SPRING_RETREATS, views_of
+from stratkit.engine.diplomacy import ADJUSTMENTS, FALL_RETREATS, SPRING_RETREATS, VERBS, views_of
 from stratkit.engine.graph import WholeGraph
 from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
@@ -59,6 +59,7 @@ power GREEN home WEST units F WEST
     "name, net",
     [
         ("own.map", "graph:16x2+shares"),
+        ("largest.map", "graph:16x2+shares"),
         ("standard", "graph:32x3+shares"),
         ("fva", "graph:16x3"),
         ("fva", "graph:20x2+shares"),
@@ -72,9 +73,11 @@ def test_it_says_what_torch_says(
     """Also with channels that fill no vector."""
     monkeypatch.chdir(tmp_path)
     pathlib.Path("own.map").write_text(MAP)
+    pathlib.Path("largest.map").write_text(largest_map())
     seen, game = views(name, games=3, longest=1200), Game(f"diplomacy:{name}")
     shown = views_of(game, seen.observations)
     assert len(np.unique(shown["stage"])) == 3 and len(np.unique(shown["whom"])) > 2
+    assert game.actions == len(VERBS) + 96 or name != "largest.map"
     if name == "standard":
         phases = set(shown["position"]["phase"].tolist())
         assert ADJUSTMENTS in phases and phases & {SPRING_RETREATS, FALL_RETREATS}
@@ -88,6 +91,31 @@ def test_it_says_what_torch_says(
     if by_engine.tells_shares:
         (shares,) = by_engine.shares(seen.observations, None)
         assert_close(shares, by_torch.shares(seen.observations, None)[0], rtol=1e-4, atol=1e-5)
+
+
+def largest_map() -> str:
+    """A ring of 76 coastal provinces, ten of them with two coasts, and seven powers."""
+    n, lines = 76, ["year 1901", "win 30", "years 2"]
+    split = range(0, 70, 7)
+
+    def coast(at: int, beside: int) -> str:
+        """Where a fleet from the province `beside` arrives."""
+        if at % n not in split:
+            return f"P{at % n}"
+        return f"P{at % n}/{'NC' if (at - 1) % n == beside % n else 'SC'}"
+
+    for p in range(n):
+        both = f"P{(p - 1) % n} P{(p + 1) % n}"
+        line = f"coast P{p} {'* ' if p < 40 else ''}army {both}"
+        if p not in split:
+            lines.append(f"{line} fleet {coast(p - 1, p)} {coast(p + 1, p)}")
+            continue
+        lines += [line, f"part P{p}/NC fleet P{(p - 1) % n}", f"part P{p}/SC fleet P{p + 1}"]
+    for number, power in enumerate("ABCDEFG"):
+        home = [f"P{5 * number + i}" for i in (1, 2, 3)]
+        units = " ".join(f"A {province}" for province in home)
+        lines.append(f"power {power}{power} home {' '.join(home)} units {units}")
+    return "\n".join(lines)
 
 
 def test_a_view_does_not_depend_on_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,9 +225,10 @@ def test_bytes_that_no_game_shows() -> None:
     rng = np.random.default_rng(1)
     packed = rng.integers(0, 256, (50, game.observation_bytes)).astype(np.uint8)
     packed[:10], legal = 255, rng.integers(0, 2, (50, game.actions)).astype(np.uint8)
+    begun = Batch(game, 1)
+    before = whole.evaluate(begun.observe(), begun.legal()).policy
     out = whole.evaluate(packed, legal, values=True, shares=True)
     assert out.policy is not None and not out.policy[legal == 0].any()
     assert out.shares is not None and (out.shares.sum(1) < 1.001).all()
-    begun = Batch(game, 1)
-    fine = whole.evaluate(begun.observe(), begun.legal()).policy
-    assert fine is not None and fine.sum() == pytest.approx(1)
+    assert before is not None and before.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(before, whole.evaluate(begun.observe(), begun.legal()).policy)
