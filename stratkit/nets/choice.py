@@ -32,9 +32,9 @@ def asked_backend() -> str | None:
     """What the environment asks for, if anything. `InputError`: there is no such backend."""
     asked = os.environ.get(ASKED) or None
     if asked not in (None, *BACKENDS):
-        raise InputError(f"{ASKED} is engine, onnx or torch", text=asked)
+        raise InputError("no backend: engine, onnx or torch is one", file=ASKED, text=asked)
     if asked == "onnx" and not has_onnx():
-        raise InputError(f"{ASKED}=onnx needs ONNX Runtime, which is missing: see README.md")
+        raise InputError("onnx needs ONNX Runtime, which is missing: see README.md", file=ASKED)
     return asked
 
 

@@ -30,7 +30,7 @@ from stratkit.engine.observation import (
     board_features,
 )
 from stratkit.engine.stratego import FLAG, PIECE, TYPE
-from stratkit.errors import InputError
+from stratkit.errors import InputError, error_context
 from stratkit.models.open_model import open_model
 from stratkit.models.shipped import PLACING
 from stratkit.nets import Network, build, choice, fromto_backend, onnx_fromto
@@ -270,8 +270,10 @@ def test_which_backend_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kind("") == "engine"  # nano's channels are few, and every processor has vectors
     assert kind("onnx", "plain:4x1") == kind("engine", "plain:4x1") == "torch"
     assert kind("", a_module=True) == "torch"
-    with pytest.raises(InputError, match="STRATKIT_BACKEND is engine, onnx or torch: 'cpu'"):
+    with pytest.raises(InputError) as error, error_context("net.safetensors"):
         kind("cpu")
+    text = "no backend: engine, onnx or torch is one: 'cpu'"
+    assert str(error.value) == f"STRATKIT_BACKEND: {text}"  # which is no file's fault
     monkeypatch.setattr(choice, "has_onnx", lambda: False)
     assert kind("") == "engine"
     with pytest.raises(InputError, match="needs ONNX Runtime, which is missing"):
