@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from stratkit.engine import Game
 from stratkit.errors import Say
-from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.play.acting import acting_policy
 from stratkit.play.finished import Finished, in_order
@@ -222,8 +221,7 @@ class Actor:
 
     def _place(self) -> None:
         """Networks to where they compute."""
-        device = self.options.device
-        bf16 = (self.options.precision or PRECISIONS[device]) == "bf16"
+        device, bf16 = self.options.device, self.options.bf16
         if not self.options.by_network or (device == "cpu" and not bf16):
             return  # there they are
         import torch

@@ -9,6 +9,7 @@ from stratkit.declared import MAX_THREADS, REQUIRED, Kind, one_of, usage, whole
 from stratkit.errors import UsageError
 from stratkit.frozen import frozen
 from stratkit.models.shipped import SHIPPED
+from stratkit.netnames import PRECISIONS
 from stratkit.play import MAX_SLOTS
 from stratkit.players.registry import HEURISTIC, NETWORK, kind_of, parse_keys
 from stratkit.players.spec import PlayerKind, PlayerSpec, split_options
@@ -150,6 +151,11 @@ class SelfplayOptions:
         first = self.games * (part - 1) // parts  # parts are runs of neighbours
         return self.first_game + first, self.games * part // parts - first
 
+    @property
+    def bf16(self) -> bool:
+        """Whether layers compute in bfloat16."""
+        return (self.precision or PRECISIONS[self.device]) == "bf16"
+
     def check(self, kinds: Sequence[PlayerKind]) -> None:
         """`UsageError`: these options do not go together, or the policy is a player of one of these
         kinds that does not play against itself."""
@@ -209,8 +215,6 @@ class SelfplayOptions:
             "--slice": self.slice is None,
             "--max-actions": self.max_actions is None,
             "--threads": self.threads == 1,
-            "--device": self.device == "cpu",
-            "--precision": self.precision in (None, "f32"),
         }
         for name, fine in at_default.items():
             if not fine:

@@ -71,7 +71,14 @@ class ValueSelfplay:
     def take(self, model: Model) -> None:
         """Values leaves by this network from now on. `InputError`: it is no value network."""
         policies = bool(self.search_options.warm)
-        self.leaves = NetworkLeaves(model.must_be(ValueModel).network(self.game, policies))
+        leaves = NetworkLeaves(model.must_be(ValueModel).network(self.game, policies))
+        if self.options.device != "cpu" or self.options.bf16:
+            import torch
+
+            leaves.place(
+                self.options.device, torch.bfloat16 if self.options.bf16 else torch.float32
+            )
+        self.leaves = leaves
 
     def run(self, stream: BinaryIO, done: Callable[[int], None]) -> None:
         """Plays until so many games have ended, or without end; `done` is told of games that

@@ -79,6 +79,20 @@ def test_equal_seeds_make_equal_examples(examples: pathlib.Path, tmp_path: pathl
         assert sum(len(values.rows) for values in reader) > 60 and reader.truncated is None
 
 
+def test_leaves_are_valued_where_and_as_it_is_asked(
+    trained: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    told = [*PLAY, "--policy", trained, "-n", 40]
+    paths = [tmp_path / word for word in ("f32", "bf16")]
+    for path in paths:
+        done = run(*told, "--precision", path.name, "-o", path)
+        assert done.status == 0, done.err
+    assert paths[0].read_bytes() != paths[1].read_bytes()
+    done = run(*told, "--device", "cuda", CUDA_VISIBLE_DEVICES="")
+    assert done.status == 1 and done.error_line.startswith("selfplay: ")
+    assert "cuda" in done.error_line and not done.out
+
+
 def test_the_loop_learns_and_equal_seeds_make_equal_runs(tmp_path: pathlib.Path) -> None:
     first, second = follow(tmp_path / "one"), follow(tmp_path / "two")
     assert first == second and [line["step"] for line in first] == list(range(1, 21))
