@@ -113,6 +113,7 @@ class StatsOptions:
     html: str | None = usage(
         "--html FILE.html", "Write how setups scored and what players do into one page."
     )
+    title: str | None = usage("--title TEXT", "The title of this page.")
     force: bool = usage("-f, --force", "Overwrite an existing FILE.")
     jobs: int
 
@@ -120,6 +121,8 @@ class StatsOptions:
         """Raises `UsageError` for options that do not go together."""
         if "-" in (self.plot, self.html):
             raise UsageError("a picture or page cannot go where the table goes: name a file")
+        if self.title is not None and self.html is None:
+            raise UsageError("--title is a page's: it goes with --html")
         if self.html is not None and self.versus:
             raise UsageError("--html is a page of INPUT alone: no --versus")
         if "-" in self.inputs and "-" in self.versus:

@@ -139,13 +139,14 @@ def _flags(parent: Element, variant: Variant, sides: Sequence[Side]) -> None:
     add(card, "h3", "Where the flag stands, in per cent")
     counts = flag_counts(variant, sides)
     card.append(heat_board(variant, counts.sum(axis=0), "how often the flag stands on each square"))
-    rows = [
-        [square_text(square, variant.width), str(counts[:, square].sum()), *_shares(won)]
-        for square in np.flatnonzero(counts.sum(axis=0)).tolist()
-        for won in [counts[:, square].tolist()]
-    ]
-    details = fold(card, "score by the flag's square")
-    table(details, ("flag", "games", "score", "from", "to"), rows, words=(0,), sorts=True)
+    rows = []
+    for square in np.flatnonzero(counts.sum(axis=0)).tolist():
+        won = counts[:, square].tolist()
+        there = _interval(sum(won), len(sides))
+        rows.append([square_text(square, variant.width), str(sum(won)), *there, *_shares(won)])
+    details = fold(card, "share and score by the flag's square")
+    heads = ("flag", "games", "share", "from", "to", "score", "from", "to")
+    table(details, heads, rows, words=(0,), sorts=True)
 
 
 def _figures(parent: Element, variant: Variant, sides: Sequence[Side]) -> None:
@@ -153,11 +154,15 @@ def _figures(parent: Element, variant: Variant, sides: Sequence[Side]) -> None:
     add(card, "h3", "How the pieces stand")
     figures = SetupFigures(variant)
     figures.add(np.frombuffer(b"".join(s.setup for s in sides), np.uint8).reshape(len(sides), -1))
-    rows = [
-        [name, f"{value:.2f}" if name.endswith("mean") else _percent(value)]
-        for name, value in figures.figures().items()
-    ]
-    table(card, ("of all games", ""), rows, words=(0,))
+    rows = []
+    for name, value in figures.figures().items():
+        mean, of_pieces = name.endswith("mean"), name.endswith("of all")
+        told = f"{value:.2f}" if mean else _percent(value)
+        if not mean and not of_pieces:  # pieces of one setup are not independent of each other
+            _, low, high = _interval(round(value * len(sides)), len(sides))
+            told = f"{told} ({low} to {high})"
+        rows.append([name, told])
+    table(card, ("of all games", "share (from, to)"), rows, words=(0,))
 
 
 def _group(parent: Element, variant: Variant, number: int, group: Group) -> None:
@@ -209,6 +214,11 @@ def _score(counts: Sequence[int]) -> str:
 
 def _shares(counts: Sequence[int]) -> list[str]:
     return [_percent(share) for share in score(counts)]
+
+
+def _interval(number: int, of: int) -> list[str]:
+    """The share of so many of these, and its interval of 95 %."""
+    return _shares((number, 0, of - number))
 
 
 def _percent(share: float) -> str:

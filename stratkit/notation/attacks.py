@@ -1,6 +1,7 @@
 """Whether players use what they know: attacks on pieces whose type is public, pieces that stand
 beside stronger ones, and scouts that are let go. And whether they use what the enemy does not know:
-hidden pieces that chase known ones, weaker than these (the bluffs of the DeepNash paper)."""
+hidden pieces that chase known ones, weaker than these or stronger (the bluffs of the DeepNash paper,
+its Figure 6)."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ from stratkit.engine.stratego import (
     BOMB,
     FLAG,
     LOSES,
+    MARSHAL,
     PIECE,
     REVEALED,
     SCOUT,
     SIDE,
+    SPY,
     TYPE,
     TYPES,
     WINS,
@@ -38,6 +41,12 @@ COUNTED = (
     "beside_taken",
     "chases",
     "bluffs",
+    "scout_chases",
+    "scout_chases_by_spy",
+    "marshal_chases",
+    "marshal_chases_as_spy",
+    "strong_chases",
+    "strong_chases_met",
     "scouts",
     "scouts_let_go",
 )
@@ -57,7 +66,10 @@ def each_ply(played: Played) -> Mapping[str, Bools | Int64s]:
     which it knew; movable pieces beside an enemy's piece of known type that wins if it attacks,
     after the own move; how many of these the enemy takes in its next move; moves of a hidden piece
     to a square beside a movable enemy's piece of known type; those of these in which it would fall
-    by an attack on each such piece; plies before which an own piece that wins stands beside a scout
+    by an attack on each such piece; those beside a scout of known type, and of these the spy's;
+    those beside a marshal of known type, and of these those of a piece that would fall by an attack
+    on it, as if it were the spy; those of a piece that would win against each such piece, and of
+    these those after which such a piece attacks it at once and falls; plies before which an own piece that wins stands beside a scout
     of known type; those of these that do not attack such a scout.
     """
     if len(played.boards) < 2:
@@ -69,7 +81,7 @@ def each_ply(played: Played) -> Mapping[str, Bools | Int64s]:
     taken = np.append(beside[ply[:-1], end[1:]] & attack[1:] & (outcome[1:] == WINS), False)
     lost = known & (outcome == LOSES)
     first = np.ones(len(ply), np.int64), attack, known, lost, beside.sum(1), taken
-    every = (*first, *_chases(played, attack, end), *_scouts(played))
+    every = (*first, *_chases(played, attack, outcome), *_scouts(played))
     return dict(zip(COUNTED, every, strict=True))
 
 
@@ -94,17 +106,31 @@ def lost_attacks(played: Played) -> list[int]:
     return [int(ply) for ply in np.flatnonzero(each_ply(played)["known_lost"])]
 
 
-def _chases(played: Played, attack: Bools, end: Bytes) -> tuple[Bools, Bools]:
-    """Of each ply: whether a hidden piece moves beside a known movable one, and whether it would
-    lose against all such."""
+def _chases(played: Played, attack: Bools, outcome: Int8s) -> tuple[Bools, ...]:
+    """Of each ply: whether a hidden piece moves beside a known movable one, and what kind of chase
+    that is, as `each_ply` says."""
     after = _cells(played)[1:]
     ply = np.arange(len(after))
+    start, end = _squares(played)
     mover = after[ply, end]
     known = _enemies(after, _movers(played), np.isin(after & TYPE, _MOVES))
     near = known & _steps_from(end, played.log.variant.height, played.log.variant.width)
     chases = ~attack & (mover & REVEALED == 0) & near.any(1)
-    loses = _OUTCOME[(mover & TYPE)[:, None], after & TYPE] == LOSES
-    return chases, chases & (loses | ~near).all(1)
+    fights = _OUTCOME[(mover & TYPE)[:, None], after & TYPE]
+    of_scout = chases & (near & (after & TYPE == SCOUT)).any(1)
+    of_marshal = chases & (near & (after & TYPE == MARSHAL)).any(1)
+    strong = chases & ((fights == WINS) | ~near).all(1)
+    by_chased = near[ply[:-1], start[1:]] & (end[1:] == end[:-1]) & (outcome[1:] == LOSES)
+    return (
+        chases,
+        chases & ((fights == LOSES) | ~near).all(1),
+        of_scout,
+        of_scout & (mover & TYPE == SPY),
+        of_marshal,
+        of_marshal & (_OUTCOME[mover & TYPE, MARSHAL] == LOSES),
+        strong,
+        strong & np.append(by_chased, False),
+    )
 
 
 def _scouts(played: Played) -> tuple[Bools, Bools]:
@@ -116,7 +142,7 @@ def _scouts(played: Played) -> tuple[Bools, Bools]:
     scouts = _enemies(before, side, before & TYPE == SCOUT)
     takers = _own(before, side) & (_OUTCOME[before & TYPE, SCOUT] == WINS)
     there = scouts & _spread(takers, variant.height, variant.width)
-    end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(ply), 1]
+    end = _squares(played)[1]
     chance = there.any(1)
     return np.asarray(chance), np.asarray(chance & ~there[ply, end])
 
@@ -157,12 +183,18 @@ def _cells(played: Played) -> Bytes:
     return np.frombuffer(b"".join(played.boards), np.uint8).reshape(len(played.boards), -1)
 
 
+def _squares(played: Played) -> tuple[Bytes, Bytes]:
+    """Where the move of each ply begins and ends, uint8 [plies] each."""
+    start, end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(played.boards) - 1].T
+    return start, end
+
+
 def _attacks(played: Played) -> tuple[Bools, Bools, Int8s, Bytes]:
     """Of each ply: is it an attack, and one on a piece of known type; what `fight` says of the two
     pieces; and the square that the move ends on."""
     before = _cells(played)[:-1]
     ply = np.arange(len(before))
-    start, end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(ply)].T
+    start, end = _squares(played)
     attacker, met = before[ply, start], before[ply, end]
     attack = met & PIECE != 0
     return attack, attack & (met & REVEALED != 0), _OUTCOME[attacker & TYPE, met & TYPE], end

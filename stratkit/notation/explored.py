@@ -49,6 +49,17 @@ class Habit:
 HABITS = (
     Habit("chases", "plies", "moves of a hidden piece to the side of a known one (chases)"),
     Habit("bluffs", "chases", "chases that are bluffs: an attack would lose"),
+    Habit("scout_chases_by_spy", "scout_chases", "chases of a known scout by the spy"),
+    Habit(
+        "marshal_chases_as_spy",
+        "marshal_chases",
+        "chases of a known marshal by a piece that it beats, as if it were the spy",
+    ),
+    Habit(
+        "strong_chases_met",
+        "strong_chases",
+        "chases by a stronger piece, which the chased one attacks and falls",
+    ),
     Habit("scouts_let_go", "scouts", "chances to take a known scout for certain, let go", True),
     Habit("known_lost", "known", "attacks on known pieces that lose for certain"),
     Habit("beside_taken", "beside", "pieces left beside a known stronger one that it then took"),

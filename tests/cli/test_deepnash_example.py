@@ -14,6 +14,7 @@ from running import PATIENCE, ROOT, forked_commands, forked_line, run
 from stratkit.learn.config import AS_WRITTEN, RNaDConfig
 from stratkit.learn.request import read_file, resolve
 from stratkit.learn.rnad import EntropySchedule
+from stratkit.notation.explored import HABITS
 from stratkit.storage.checkpoints import list_checkpoints
 
 PAPER, SMALL = (str(ROOT / "examples/deepnash" / name) for name in ("paper.toml", "small.toml"))
@@ -111,6 +112,42 @@ def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
     )
     *_, last = done.stderr.splitlines()
     assert done.returncode == 1 and last.endswith(": Signal 9 (SIGKILL) received by PID 8")
+
+
+def learned(folder: pathlib.Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """examples/deepnash/learned.sh in this folder, three games at most."""
+    commands = folder / "bin"
+    path = f"{commands if commands.exists() else forked_commands(commands)}:{os.environ['PATH']}"
+    return subprocess.run(
+        [ROOT / "examples/deepnash/learned.sh", *map(str, words)],
+        env={**os.environ, "PATH": path, "GAMES": "3", "PLAY": "--max-actions 60"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_a_page_of_what_a_checkpoint_has_learned(tmp_path: pathlib.Path) -> None:
+    """The counts are printed; what is wrong has one line, before a game is played."""
+    done = learned(tmp_path, "heuristic", "nano", "page.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "strong chases met" in done.stdout and re.search("^games +3$", done.stdout, re.M)
+    page = (tmp_path / "page.html").read_text()
+    assert "<title>What has heuristic learned?</title>" in page and "all players: 3 games" in page
+    for habit in HABITS:
+        assert habit.title in page
+    assert "Where the flag stands" in page and "share and score by the flag's square" in page
+    for words, status, what in (
+        (("heuristic", "nano", "page.html"), 1, "learned.sh: page.html: exists already"),
+        (("heuristic", "nano", "no/page.html"), 1, "learned.sh: no/page.html: cannot be written"),
+        (("nobody", "nano", "a.html"), 1, "selfplay: no built-in player"),
+        (("heuristic", "nano"), 2, "usage: learned.sh PLAYER GAME PAGE.html"),
+    ):
+        refused = learned(tmp_path, *words)
+        assert refused.returncode == status and refused.stderr.startswith(what), refused.stderr
+        assert refused.stderr.count("\n") == 1 and not (tmp_path / "a.html").exists()
 
 
 def test_words_that_the_launcher_does_not_know(tmp_path: pathlib.Path) -> None:
