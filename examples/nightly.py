@@ -2,6 +2,7 @@
 """Every night the newest checkpoint of a RUN meets those from whose games most is learned.
 
     python examples/nightly.py run barrage
+    while sleep 600; do python examples/nightly.py run barrage -n 25 --now; done
 
 The pool has random, heuristic where it plays, the players that come with stratkit, in Stratego
 scripted ones, and the RUN's checkpoints of earlier nights, as long as they are there. By the
@@ -12,7 +13,8 @@ strangers.
 This folder gets the games of each night, games-DATE.jsonl, a page of ratings, rating.html, and
 nights.csv: a line for each night with the date, the rating and the scores. Random has rating 0, and
 intervals are of differences from the mean of all. A night that was interrupted goes on when it is
-started again on the same day.
+started again on the same day. With --now it is no night but begins by itself whenever it is
+started, beside a learner: its date has a time.
 """
 
 from __future__ import annotations
@@ -98,7 +100,7 @@ def play(run: pathlib.Path, game: str, games: str, number: int, date: str) -> No
     opponents = chosen(pool, elo, elo.get(before, 0.0), number)
     # A file without a header is begun anew, unless another night is at it.
     call("match", "--resume", own[newest], *opponents, "--gauntlet", "--game", game, "-n", games,
-         "--seed", date.replace("-", ""), "-q", "-o", record)  # fmt: skip
+         "--seed", re.sub(r"\D", "", date), "-q", "-o", record)  # fmt: skip
 
 
 def nights(records: list[str]) -> str:
@@ -135,8 +137,10 @@ def main() -> None:
     parser.add_argument(
         "--opponents", type=int, default=4, metavar="N", help="of a night (default: 4)"
     )
+    parser.add_argument("--now", action="store_true", help="another time on the same day")
     given = parser.parse_args()
-    play(given.run, given.game, given.games, given.opponents, datetime.date.today().isoformat())
+    date = datetime.datetime.now().strftime("%Y-%m-%dT%H%M%S" if given.now else "%Y-%m-%d")
+    play(given.run, given.game, given.games, given.opponents, date)
     records = begun()
     call("rate", "-q", *RATED, "--html", "rating.html", "-f", *records)
     part = f".nights.{os.getpid()}"  # the table appears whole

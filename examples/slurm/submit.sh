@@ -1,9 +1,10 @@
 #!/bin/sh
 # Submits all jobs, from the folder that will hold RUN, episodes and logs; all nodes must share it.
-# The environment says more: GAME, RUN, EPISODES, RANKS, TRAIN, GAMES, AT.
+# The environment says more: GAME, RUN, EPISODES, RANKS, TRAIN, GAMES, AT, PYTHON.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+export EXAMPLES="${here%/*}"  # for a job, which Slurm runs from a copy elsewhere
 learner=$(sbatch --parsable "$here/learner.sbatch")
 actors=$(sbatch --parsable "$here/selfplay.sbatch")
 # Followers would wait for ever for a learner that has done its steps.

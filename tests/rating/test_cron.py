@@ -82,12 +82,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     folder = home / "stratego"
     folder.mkdir()
     forked_commands(home / "bin")
+    checkout = home / "stratkit"  # as `make dev` leaves it
+    shutil.copytree(ROOT / "bin", checkout / "bin")
+    for name in ("stratkit", "examples"):
+        (checkout / name).symlink_to(ROOT / name)
+    (checkout / ".venv").symlink_to(sys.prefix)
     learner = (  # a slow one, which leaves the machine to the evaluator
         "nice selfplay --game mini --policy run --follow --max-ahead 16 --slots 16 --seed 1"
         " | while dd bs=64K count=1 status=none; do sleep 0.2; done"
         " | nice train - --out run --steps 100000 --batch 16 --seed 1 --net plain --save-every 1"
     )
-    evaluator = line("sh evaluator").replace("sleep 600", "sleep 1").replace("-n 100", "-n 2")
+    evaluator = line("sh evaluator").replace("sleep 600", "sleep 1").replace("-n 25", "-n 2")
     page = folder / "rating.html"
 
     def compared() -> bool:
@@ -106,6 +111,12 @@ def test_an_evaluator_beside_a_learner(home: pathlib.Path) -> None:
     text = (home / "stratego/rating.html").read_text()
     assert text.endswith("</html>\n") and "random" in text and "heuristic" in text
     assert "Ratings over steps" in text
+    records = sorted((home / "stratego").glob("games-*.jsonl"))
+    assert len(records) >= 2 and all(re.fullmatch(r"games-[\d-]{10}T\d{6}", r.stem) for r in records)
+    heads = [json.loads(record.read_text().splitlines()[0])["players"] for record in records[:2]]
+    first, second = ([player["name"] for player in head] for head in heads)
+    assert first[1:] == ["random", "heuristic", "rusher", "miner-hunter"]
+    assert second[1] not in first  # who has met nobody yet comes first
 
 
 def clear(folder: pathlib.Path) -> None:
@@ -121,11 +132,6 @@ def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     assert when == "0 3 * * * "
     assert "%" not in command  # cron ends a command there
     script = command.replace("-n 200", "-n 6")
-    checkout = home / "stratkit"  # as `make dev` leaves it
-    shutil.copytree(ROOT / "bin", checkout / "bin")
-    for name in ("stratkit", "examples"):
-        (checkout / name).symlink_to(ROOT / name)
-    (checkout / ".venv").symlink_to(sys.prefix)
     both = [by_cron(script, home) for _ in range(2)]
     ends = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in both]
     # The second may find the file in use, or wait, or come when the first is done. What is printed
@@ -187,16 +193,20 @@ def test_a_run_that_has_not_begun(tmp_path: pathlib.Path) -> None:
     assert (done.returncode, done.stderr) == (1, "nightly.py: run: no checkpoint yet\n")
 
 
-def a_night(folder: pathlib.Path, game: str = "kuhn") -> list[str]:
-    """Plays it with an untrained network; the names in its record."""
+def a_night(folder: pathlib.Path, game: str = "kuhn", script: str = "nightly.py") -> list[str]:
+    """Plays it with an untrained network; the names in its record. `script` may be Slurm's job."""
     checkpoints = folder / "run/checkpoints"
     checkpoints.mkdir(parents=True)
     save_network(checkpoints / "step-00000007.safetensors", "mlp:8", Game(game))
     path = f"{forked_commands(folder / 'bin')}:{os.environ['PATH']}"
+    (folder / "bin/sbatch").write_text('#!/bin/sh\necho "$@" >>submitted\n')
+    (folder / "bin/sbatch").chmod(0o755)
+    more = {"EXAMPLES": str(ROOT / "examples"), "PYTHON": sys.executable, "GAME": game}
+    own = [sys.executable, ROOT / "examples/nightly.py", "run", game, "-n", "4"]
     done = subprocess.run(
-        [sys.executable, ROOT / "examples/nightly.py", "run", game, "-n", "4"],
+        own if script == "nightly.py" else ["sh", ROOT / "examples" / script],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, **more, "GAMES": "4", "PATH": path},
         capture_output=True,
         text=True,
         check=False,
@@ -208,6 +218,19 @@ def a_night(folder: pathlib.Path, game: str = "kuhn") -> list[str]:
 
 def test_a_first_night_of_a_game_without_heuristic(tmp_path: pathlib.Path) -> None:
     assert a_night(tmp_path) == ["run@7", "random"]
+
+
+def test_the_night_of_slurm(tmp_path: pathlib.Path) -> None:
+    """With a command in place of sbatch, which writes down what is submitted: the next night."""
+    job = "slurm/rating.sbatch"
+    assert a_night(tmp_path, script=job) == ["run@7", "random"]
+    script = ROOT / "examples" / job
+    assert (tmp_path / "submitted").read_text() == f"--quiet --begin=03:00 {script}\n"
+    assert "run@7" in (tmp_path / "rating.html").read_text()
+    alone = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    refused = subprocess.run(["sh", script], cwd=tmp_path, env=alone, stderr=-1, text=True)
+    assert refused.returncode and "EXAMPLES: the folder of nightly.py" in refused.stderr
+    assert len((tmp_path / "submitted").read_text().splitlines()) == 1
 
 
 def test_who_comes_with_stratkit_is_met(tmp_path: pathlib.Path) -> None:
