@@ -181,7 +181,7 @@ ROWS: tuple[Row, ...] = (
 )
 
 
-def page(rates: Mapping[str, Rate], gpus: Sequence[int], price: float | None) -> Iterator[str]:
+def page(rates: Mapping[str, Rate], gpus: Sequence[int]) -> Iterator[str]:
     plans = [Plan(rates, number) for number in gpus]
     guessed = [one.unit for one in rates.values() if one.origin.startswith("not measured")]
     yield "# What the paper's size takes\n"
@@ -195,9 +195,10 @@ def page(rates: Mapping[str, Rate], gpus: Sequence[int], price: float | None) ->
     yield f"| | {' | '.join(heads)} |\n|---|{'---|' * len(gpus)}"
     for what, cell in ROWS:
         yield f"| {what} | {' | '.join(map(cell, plans))} |"
-    if price is not None:
-        costs = [number(price * 24 * plan.gpus * plan.days) for plan in plans]
-        yield f"| cost at {price:g} a GPU hour | {' | '.join(costs)} |"
+    price = rates["price"]
+    costs = [number(price.value * 24 * plan.gpus * plan.days) for plan in plans]
+    mark = ", assumed" * price.origin.startswith("not measured")
+    yield f"| cost in dollars at {price.value:g} a GPU hour{mark} | {' | '.join(costs)} |"
     yield "\nLearner and self-play take turns on a GPU. More GPUs are assumed to be as busy.\n"
     yield "| computed with | | from |\n|---|---|---|"
     for one in rates.values():
@@ -222,16 +223,16 @@ def main() -> None:
     parser.add_argument("--learn", type=float, help="states a second and GPU")
     parser.add_argument("--play", type=float, help="actions a second and GPU")
     parser.add_argument("--gpus", type=numbers, default=[1, 8, 64], help="1,8,64: how many")
-    parser.add_argument("--price", type=float, help="of an hour of a GPU")
+    parser.add_argument("--price", type=float, help="of an hour of a GPU, in dollars")
     given = parser.parse_args()
     rates = read_rates(given.rates)
     measured = of_table(given.table.read_text(), given.net) if given.table else {}
     for name, (value, what) in measured.items():
         rates[name] = Rate(value, rates[name].unit, f"measured: bench/gpu.sh, {what}")
-    for name in ("learn", "play"):
+    for name in ("learn", "play", "price"):
         if value := getattr(given, name):
             rates[name] = Rate(value, rates[name].unit, f"given as --{name}")
-    print("\n".join(page(rates, given.gpus, given.price)))
+    print("\n".join(page(rates, given.gpus)))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import shlex
 import subprocess
 import sys
 
+import pytest
+
 from running import PATIENCE, ROOT, forked_commands, forked_line, run
 from stratkit.learn.config import AS_WRITTEN, RNaDConfig
 from stratkit.learn.request import read_file, resolve
@@ -29,8 +31,11 @@ PLAN = ROOT / "examples/deepnash/plan.py"
 LAUNCH = str(ROOT / "examples/deepnash/launch.sh")
 DIES = {
     "selfplay": 'case "$*" in *--part\\ 2/2*) mkdir dead 2>/dev/null && kill -9 $$; esac',
-    "train": '[ "$RANK" = 0 ] || [ -e run/checkpoints/step-00000004.safetensors ] || '
-    "(until [ -e run/checkpoints/step-00000004.safetensors ]; do sleep .05; done; kill -9 $$) &",
+    # The disk is full for the second learner: its system takes no file of more than so many blocks.
+    "train": '[ "$RANK" = 0 ] && [ -e killed ] && mkdir full 2>/dev/null && ulimit -f 300; '
+    '[ "$RANK" = 0 ] || [ -e run/checkpoints/step-00000004.safetensors ] || '
+    "(until [ -e run/checkpoints/step-00000004.safetensors ]; do sleep .05; done; "
+    "touch killed; kill -9 $$) &",
 }
 
 
@@ -66,14 +71,26 @@ def test_a_game_that_the_papers_network_does_not_fit(tmp_path: pathlib.Path) -> 
     assert "this network is for boards, and the observation of kuhn is none" in refused.err
 
 
+@pytest.mark.parametrize(("paper", "setting"), [("alphaze", "actors"), ("deepnash", "sizes")])
+def test_another_algorithm_than_the_papers(
+    paper: str, setting: str, tmp_path: pathlib.Path
+) -> None:
+    config = ROOT / "examples" / paper / "paper.toml"
+    words = ("--game", "barrage", "--out", tmp_path / "x", "--config", config)
+    refused = run("train", tmp_path, *words, "--algorithm", "mmd")
+    what = f"train: {config}: --{setting} is no setting of the algorithm mmd"
+    assert (refused.status, refused.error_line) == (1, what) and not (tmp_path / "x").exists()
+
+
 def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
-    """Two ranks of torchrun and two writers, of which one each is killed; every end has a line."""
+    """Two ranks of torchrun and two writers, of which one each is killed; then a file finds no room.
+    Every end has a line."""
     path = f"{forked_commands(tmp_path / 'bin')}:{pathlib.Path(sys.executable).parent}"
     for name, dies in DIES.items():
         line = f'#!/bin/sh\n{dies}\nexec {shlex.join(forked_line(name))} "$@"\n'
         (tmp_path / "bin" / name).write_text(line)
     done = subprocess.run(
-        [LAUNCH, tmp_path / "all", "--steps", "12", "--save-every", "4"],
+        [LAUNCH, tmp_path / "all", "--steps", "16", "--save-every", "4"],
         env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"},
         stderr=subprocess.PIPE,
         text=True,
@@ -81,13 +98,18 @@ def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    writer, learner = sorted(done.stderr.splitlines(), reverse=True)
+    writer, *learners = sorted(done.stderr.splitlines(), key=lambda line: "writer 2" not in line)
     assert writer == "launch.sh: writer 2 ended and begins again in 1 s: signal KILL"
-    where = (
-        r"run/checkpoints/step-0000000[48].safetensors: Signal 9 \(SIGKILL\) received by PID \d+"
-    )
-    assert re.fullmatch(f"launch.sh: the learner ended and goes on from {where}", learner)
-    assert list_checkpoints(tmp_path / "all/run")[-1][0] == 12
+    step = r"run/checkpoints/step-000000\d\d.safetensors"
+    for line, why in zip(
+        learners,
+        (r"Signal 9 \(SIGKILL\) received by PID \d+", f"train: {step}: File too large"),
+        strict=True,
+    ):
+        told = f"launch.sh: the learner ended and goes on from {step}: {why}"
+        assert re.fullmatch(told, line), line
+    assert list_checkpoints(tmp_path / "all/run")[-1][0] == 16
+    assert not list((tmp_path / "all/run/checkpoints").glob(".tmp.*"))
 
 
 def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
@@ -167,6 +189,7 @@ def plan(*words: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_plan_is_what_the_command_computes() -> None:
     assert plan().stdout == PLAN.with_suffix(".md").read_text()
+    assert "| cost in dollars at 2.5 a GPU hour, assumed | " in plan().stdout
     assert plan("--gpus", "1,0").stderr.endswith("--gpus: invalid numbers value: '1,0'\n")
 
 
@@ -191,7 +214,7 @@ def test_a_plan_by_a_table_of_rates(tmp_path: pathlib.Path) -> None:
     assert rows["seconds a step"] == ["3.02", "1.52"]
     days = 7_210_000 * (3 + 1.8 / 100) / 86_400
     assert rows["**days**"][0] == f"**{days:,.0f}**"
-    assert rows["cost at 2 a GPU hour"][0] == f"{48 * days:,.0f}"
+    assert rows["cost in dollars at 2 a GPU hour"][0] == f"{48 * days:,.0f}"
     measured = "measured: bench/gpu.sh, learner, chunk 4096"
     assert rows["states a second and GPU, by the learner"] == ["1,373,952", measured]
     assert rows["games"] == ["5.54 thousand million"]

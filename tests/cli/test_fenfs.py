@@ -280,6 +280,19 @@ def test_show_refuses_the_other_side_s_view():
     assert lines[0].startswith("fenfs: argument: line 1: this is the position as red sees it: ")
 
 
+def test_show_refuses_the_view_that_the_paper_names():
+    """AlphaZe's second example of FENfS is no position as red sees it: the reason is told."""
+    blue = (
+        "??aaaaaaaaaaaaaaaaaaa?a?aaaaaaaa????aaaaaa__aa__aa"
+        "aa__aa__aaQaaOaXaPaaaaaaPaaaaaNaaaaaaaaaYWaaaaaaaa r 0"
+    )
+    status, out, [line] = fenfs("show", "--view", "red", blue)
+    assert (status, out) == (3, "")
+    what = "this is the position as blue sees it: it hides B to M, which are red's"
+    assert line.startswith(f"fenfs: argument: line 1: {what}")
+    assert fenfs("show", blue)[0] == 0
+
+
 def test_show_many_positions_from_a_pipe():
     text = (SAMPLES / "barrage.fenfs").read_text()
     status, out, _ = fenfs("show", stdin=text)
