@@ -75,7 +75,8 @@ class Slices:
 @dataclass(frozen=True)
 class Plan:
     """What is measured: the game, the side of the matrices, and by preset the slots of self-play,
-    the states of a step and the chunks to try; seconds for each row. MMD from `slices`. Of the net
+    the states of a step and the chunks to try; seconds for each row. `compiled`: of which presets a
+    step is done with a compiled torso, too. MMD from `slices`. Of the net
     `whole` a step of so many games, and of the net `pipe` both commands at once, with steps of so
     many slices, for so many seconds."""
 
@@ -86,6 +87,7 @@ class Plan:
     chunks: dict[str, list[int]]
     seconds: float
     slices: Slices
+    compiled: Sequence[str] = ()
     whole: tuple[str, int] | None = None
     pipe: tuple[str, int, float] | None = None
 
@@ -107,6 +109,7 @@ PLANS = {
             compiled=["fromto:64x4+mirrored", "fromto:256x4+mirrored"],
             ranked=["fromto:64x4+mirrored"],
         ),
+        compiled=["small", "paper"],
         pipe=("fromto:64x4+mirrored", 512, 20),
     ),
     "tiny": Plan(
@@ -131,6 +134,7 @@ PLANS = {
             "classic", {"fromto:32x2+mirrored": [32]}, {"fromto:32x2+mirrored": [64]}, 512,
             ["fromto:32x2+mirrored"], [], ["fromto:32x2+mirrored"],
         ),
+        compiled=["tiny"],
     ),
 }  # fmt: skip
 
@@ -213,15 +217,19 @@ class Bench:
 
     # ---- the learner ----
 
-    def learn(self, net: str, states: int, wanted: int, chunk: int) -> None:
+    def learn(self, net: str, states: int, wanted: int, chunk: int, compiled: bool = False) -> None:
         """R-NaD from whole games."""
         batch = random_batch(self.game, states, wanted)
         policy, value, both = self.flops_of(self.game, net, batch)
         learner = self.learner(self.game, net, "rnad", {"chunk": chunk})
+        if compiled:
+            for one in learner.algorithm.networks.values():
+                compile_torso(one)
         different = (int(batch.view.max()) + 1) / batch.states
         flop = (3 * both + value + policy) * different
         note = f"{batch.states} states a step, {different:.0%} different"
-        self.steps(f"learner, chunk {chunk}", net, learner, batch, flop, note)
+        what = f"learner, chunk {chunk}" + ", compiled" * compiled
+        self.steps(what, net, learner, batch, flop, note)
 
     def learn_slices(
         self,
@@ -469,6 +477,9 @@ class Bench:
                 yield f"self-play, {net}", partial(self.play_whole, net, slots)
             if plan.whole and plan.whole[0] == net:
                 yield f"whole, {net}", partial(self.learn, net, 0, plan.whole[1], max(chunks))
+        for net in plan.compiled:
+            work = partial(self.learn, net, plan.states[net], 0, max(plan.chunks[net]), True)
+            yield f"compiled, {net}", work
         for net in its.ranked:
             yield f"one rank, {net}", partial(self.one_rank, net, its.slices[net][-1])
         if plan.pipe:
@@ -617,6 +628,14 @@ def compile_layers(network: torch.nn.Module, device: torch.device) -> None:
         if isinstance(part, FromTo):
             for name in ("_inputs", "_embed", "logits", "value"):
                 setattr(part, name, torch.compile(getattr(part, name), dynamic=False))
+
+
+def compile_torso(network: torch.nn.Module) -> None:
+    """Has torch compile the blocks of a U-Net's torso, for any number of rows. The heads have few
+    blocks, and would take as long to compile."""
+    if isinstance(network, unet.UNet):
+        torso = network.torso
+        torso.forward = torch.compile(torso.forward, dynamic=True)  # type: ignore[method-assign]
 
 
 def always(table: Any) -> Callable[[torch.device], Any]:

@@ -8,7 +8,7 @@
 # or for more than a quarter of them.
 #
 #   bench/gpu.sh                    everything, in 225 seconds beside what is built and loaded
-#   SIZE=cpu DEVICE=cpu bench/gpu.sh     on one core, with smaller networks, in two minutes
+#   SIZE=cpu DEVICE=cpu bench/gpu.sh     on one core, with smaller networks, in three minutes
 #   SIZE=tiny DEVICE=cpu bench/gpu.sh    whether it works, in seconds
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -11,8 +14,9 @@ import msgspec
 import pytest
 import torch
 
-from running import PATIENCE, ROOT
+from running import PATIENCE, ROOT, forked_commands
 from stratkit.learn.optimizer import Optimizer
+from stratkit.storage.checkpoints import list_checkpoints
 
 SLICED = "fromto+mirrored"
 
@@ -48,6 +52,41 @@ def test_the_table_has_its_rows() -> None:
     ], done.stderr
     for row in cells[1:]:
         assert len(row) == len(cells[0]) and float(row[4].replace(",", "")) > 0
+
+
+def beside(folder: pathlib.Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """bench/gpu_rnad.sh in this folder, a second of each algorithm, two games of each pair."""
+    commands = folder / "bin"
+    path = f"{commands if commands.exists() else forked_commands(commands)}:{os.environ['PATH']}"
+    small = {"SIZE": "tiny", "MINUTES": ".02", "TMPDIR": str(folder), "PATH": path}
+    return subprocess.run(
+        [ROOT / "bench/gpu_rnad.sh", folder / "new"],
+        env={**os.environ, **small, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_rnad_beside_mmd(tmp_path: pathlib.Path) -> None:
+    """Both learn for their time, are saved, and rated; what is wrong has one line."""
+    done = beside(tmp_path)
+    assert done.returncode == 0, done.stderr
+    rated = set(re.findall(r"^ +\d+ +(\S+?)(?:@\d+)? ", done.stdout, re.M))
+    assert rated == {"rnad", "mmd", "heuristic", "random"}
+    assert "12 games of nano" in done.stdout and "rnad: nano by rnad, network plain" in done.stdout
+    for name in ("rnad", "mmd"):
+        run = tmp_path / "new" / name
+        last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"]
+        assert list_checkpoints(run)[-1][0] == last
+    assert "12 games" in (tmp_path / "new/rating.html").read_text()
+    for more, status, what in (
+        ({}, 1, f"gpu_rnad.sh: {tmp_path}/new: is there already: name another one"),
+        ({"SIZE": "huge"}, 2, "gpu_rnad.sh: SIZE is full, cpu or tiny: huge"),
+    ):
+        refused = beside(tmp_path, **more)
+        assert (refused.returncode, refused.stderr) == (status, f"{what}\n")
 
 
 def test_all_plans_are_of_the_kinds_that_they_declare(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Whether players use what they know: attacks on pieces whose type is public, pieces that stand
 beside stronger ones, and scouts that are let go. And whether they use what the enemy does not know:
-hidden pieces that chase known ones, weaker than these or stronger (the bluffs of the DeepNash paper,
+hidden pieces that chase known ones, weaker than these or stronger (the bluffs of DeepNash's paper,
 its Figure 6)."""
 
 from __future__ import annotations
@@ -62,15 +62,23 @@ for _attacker in _MOVES:
 def each_ply(played: Played) -> Mapping[str, Bools | Int64s]:
     """What a game with its `boards` has at each ply, [plies], by the names of `COUNTED`:
 
-    plies; attacks; those on pieces of known type; those of these in which the attacker alone falls,
-    which it knew; movable pieces beside an enemy's piece of known type that wins if it attacks,
-    after the own move; how many of these the enemy takes in its next move; moves of a hidden piece
-    to a square beside a movable enemy's piece of known type; those of these in which it would fall
-    by an attack on each such piece; those beside a scout of known type, and of these the spy's;
-    those beside a marshal of known type, and of these those of a piece that would fall by an attack
-    on it, as if it were the spy; those of a piece that would win against each such piece, and of
-    these those after which such a piece attacks it at once and falls; plies before which an own piece that wins stands beside a scout
-    of known type; those of these that do not attack such a scout.
+    plies                  1
+    attacks                a move onto a piece
+    known                  onto one of known type
+    known_lost             of these: the attacker alone falls, which it knew
+    beside                 how many movable pieces stand, after the own move, beside an enemy's of
+                           known type that wins if it attacks
+    beside_taken           the enemy takes one of these in its next move
+    chases                 a hidden piece moves to a square beside movable enemies of known type
+    bluffs                 of these: it would fall by an attack on each of them
+    scout_chases           of the chases: a scout is among them
+    scout_chases_by_spy    of these: the spy moves
+    marshal_chases         of the chases: a marshal is among them
+    marshal_chases_as_spy  of these: a piece moves that would fall by an attack on it
+    strong_chases          of the chases: it would win against each of them
+    strong_chases_met      of these: one of them attacks it at once and falls
+    scouts                 before it an own piece that wins stands beside a scout of known type
+    scouts_let_go          of these: no such scout is attacked
     """
     if len(played.boards) < 2:
         return {name: np.zeros(0, np.int64) for name in COUNTED}
@@ -185,8 +193,8 @@ def _cells(played: Played) -> Bytes:
 
 def _squares(played: Played) -> tuple[Bytes, Bytes]:
     """Where the move of each ply begins and ends, uint8 [plies] each."""
-    start, end = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(played.boards) - 1].T
-    return start, end
+    moves = np.frombuffer(played.log.moves, np.uint8).reshape(-1, 2)[: len(played.boards) - 1]
+    return moves[:, 0], moves[:, 1]
 
 
 def _attacks(played: Played) -> tuple[Bools, Bools, Int8s, Bytes]:

@@ -83,7 +83,7 @@ def test_another_algorithm_than_the_papers(
 
 
 def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
-    """Two ranks of torchrun and two writers, of which one each is killed; then a file finds no room.
+    """Two ranks of torchrun and two writers, of which one each is killed; then the disk is full.
     Every end has a line."""
     path = f"{forked_commands(tmp_path / 'bin')}:{pathlib.Path(sys.executable).parent}"
     for name, dies in DIES.items():
@@ -188,8 +188,9 @@ def plan(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_plan_is_what_the_command_computes() -> None:
-    assert plan().stdout == PLAN.with_suffix(".md").read_text()
-    assert "| cost in dollars at 2.5 a GPU hour, assumed | " in plan().stdout
+    said = plan().stdout
+    assert said == PLAN.with_suffix(".md").read_text()
+    assert "| cost in dollars at 2.5 a GPU hour, assumed | " in said
     assert plan("--gpus", "1,0").stderr.endswith("--gpus: invalid numbers value: '1,0'\n")
 
 

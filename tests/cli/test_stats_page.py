@@ -38,6 +38,9 @@ def test_the_page_of_a_player_and_its_opponents(
         == 2
         == text.count("group of similar setups") + text.count("groups of similar setups")
     )
+    share = r"flag on the back rank</td>\s*<td>([\d.]+) % \(([\d.]+) % to ([\d.]+) %\)"
+    back = [[float(one) for one in found] for found in re.findall(share, text)]
+    assert len(back) == 2 and all(low <= among <= high and low < high for among, low, high in back)
     scores = re.findall(r"12 setups, 12 games, score ([\d.]+) %", text)
     assert len(scores) == 2 and float(scores[0]) + float(scores[1]) == pytest.approx(100)
     again = fenfs("stats", "--jobs", 2, "-f", "--html", page, "--player", "<b>evil", games)
@@ -45,6 +48,7 @@ def test_the_page_of_a_player_and_its_opponents(
     for options, what in (
         (("--html", "-"), "name a file"),
         (("--html", page, "--versus", games), "no --versus"),
+        (("--title", "x"), "--title is a page's: it goes with --html"),
         (("--html", page), "exists already"),
     ):
         assert what in fenfs("stats", *options, games)[2][-1]

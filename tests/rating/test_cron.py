@@ -112,7 +112,9 @@ def test_an_evaluator_beside_a_learner(home: pathlib.Path) -> None:
     assert text.endswith("</html>\n") and "random" in text and "heuristic" in text
     assert "Ratings over steps" in text
     records = sorted((home / "stratego").glob("games-*.jsonl"))
-    assert len(records) >= 2 and all(re.fullmatch(r"games-[\d-]{10}T\d{6}", r.stem) for r in records)
+    assert len(records) >= 2 and all(
+        re.fullmatch(r"games-[\d-]{10}T\d{6}", r.stem) for r in records
+    )
     heads = [json.loads(record.read_text().splitlines()[0])["players"] for record in records[:2]]
     first, second = ([player["name"] for player in head] for head in heads)
     assert first[1:] == ["random", "heuristic", "rusher", "miner-hunter"]
