@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the example on a real Slurm of one node: Debian's slurmctld, slurmd and munged, started here and
-# stopped again. As root, with slurm-wlm and munge installed; the commands are on the PATH.
+# stopped again. As root, with slurm-wlm and munge installed; the commands are on the PATH, and PYTHON
+# (python3) has stratkit.
 # Usage: check.sh [FOLDER]
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -euo pipefail
