@@ -1,7 +1,8 @@
 """Gathers the pages of the site in build/pages, for mkdocs: `make site`.
 
 README.md, docs/, formats/, bench/ and the manual keep their places, so that their links hold.
-A link to a file that is no page becomes plain text. mandoc renders the manual.
+A link to a file that is no page becomes plain text. mandoc renders the manual. A game of Diplomacy
+is played for the site.
 """
 
 from __future__ import annotations
@@ -48,6 +49,15 @@ def rendered(page: pathlib.Path) -> str:
     return f"# {page.stem}({page.suffix[1:]})\n\n```\n{plain}\n```\n"
 
 
+def played(folder: pathlib.Path) -> str:
+    """Makes a game of seven networks as a page of maps in a folder; returns its name."""
+    makefile, path = ROOT / "examples/diplomacy/Makefile", f"{ROOT / 'bin'}:{os.environ['PATH']}"
+    made = ["make", "-s", "-f", str(makefile), "maps.html"]
+    subprocess.run(made, cwd=folder, env={**os.environ, "PATH": path}, check=True)
+    (folder / "maps.jsonl").unlink()
+    return "maps.html"
+
+
 def write() -> None:
     shutil.rmtree(TARGET, ignore_errors=True)
     manual = sorted((ROOT / "man").glob("[!.]*.[157]"))
@@ -62,6 +72,9 @@ def write() -> None:
     for name, text in made.items():
         (TARGET / name).parent.mkdir(parents=True, exist_ok=True)
         (TARGET / name).write_text(text)
+    example = TARGET / "examples/diplomacy"
+    with open(example / "index.md", "a") as page:
+        page.write(f"\n[A game of seven networks]({played(example)}), phase by phase.\n")
     for pattern in ("bench/*.png", "examples/*.png", "examples/*/*.png"):
         for picture in ROOT.glob(pattern):
             place = TARGET / picture.relative_to(ROOT)

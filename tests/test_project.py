@@ -28,7 +28,7 @@ PACKAGE = ROOT / "stratkit"
 # Which rooms a room may import from, besides itself and what all share.
 ROOMS = {
     "engine": set(),
-    "adapters": {"engine", "players"},
+    "adapters": {"engine", "games", "players"},
     "notation": {"engine"},
     "games": {"engine", "notation"},
     "storage": {"engine"},

@@ -1,11 +1,11 @@
 """Draws what a network of Diplomacy is worth by CPU minute: its share of the squares alone among
 others, and that of one of these among networks.
 
-    python examples/diplomacy/curve.py PICTURE MINUTES TABLE...
+    python examples/diplomacy/curve.py PICTURE MINUTES TABLE... [--before MINUTES]
 
 TABLE is of `rate --score squares --json`, of two players, and its name ends with the step, as in
 marks-1000.json. The first player of its matches is the network. The last step has taken so many
-MINUTES, and the others their part of them.
+MINUTES, and the others their part of them; what the network began with took those before.
 """
 
 import argparse
@@ -43,7 +43,9 @@ def step_of(table: pathlib.Path) -> int:
     return int(step[1])
 
 
-def main(picture: str, minutes: float, network: str, tables: list[pathlib.Path]) -> None:
+def main(
+    picture: str, minutes: float, before: float, network: str, tables: list[pathlib.Path]
+) -> None:
     by_step = {step_of(table): points(table, network) for table in tables}
     steps = sorted(by_step)
     figure = new_figure(6, 4)
@@ -54,11 +56,12 @@ def main(picture: str, minutes: float, network: str, tables: list[pathlib.Path])
     ):
         means, low, high = zip(*(by_step[step][0][alone] for step in steps), strict=True)
         beside = (np.subtract(means, low), np.subtract(high, means))
-        x = [minutes * step / max(steps[-1], 1) for step in steps]
+        x = [before + minutes * step / max(steps[-1], 1) for step in steps]
         axes.errorbar(x, means, yerr=beside, fmt="o-", capsize=3, color=colour, label=label)
     axes.axhline(by_step[steps[0]][1], color="grey", linestyle="--", label="equal")
-    axes.set(xlabel="CPU minutes of self-play and learner", ylabel="share of the squares")
-    axes.set(ylim=(0, None))
+    imitation = f", {before:g} of them imitation" if before else ""
+    axes.set(xlabel=f"CPU minutes of all learning{imitation}", ylabel="share of the squares")
+    axes.set(xlim=(0, None), ylim=(0, None))
     axes.legend()
     axes.grid(alpha=0.3)
     with open(picture, "wb") as stream:
@@ -73,8 +76,9 @@ if __name__ == "__main__":
     parser.add_argument("minutes", metavar="MINUTES", type=float)
     parser.add_argument("tables", metavar="TABLE", type=pathlib.Path, nargs="+")
     parser.add_argument("--network", metavar="NAME", default="network", help="its name there")
+    parser.add_argument("--before", metavar="MINUTES", type=float, default=0, help="of imitation")
     asked = parser.parse_args()
     try:
-        main(asked.picture, asked.minutes, asked.network, asked.tables)
+        main(asked.picture, asked.minutes, asked.before, asked.network, asked.tables)
     except (StratkitError, OSError) as error:
         sys.exit(f"curve.py: {error}")

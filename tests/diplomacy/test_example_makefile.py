@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -21,6 +24,18 @@ def make(folder: pathlib.Path, *words: str) -> None:
         ["make", *words], cwd=folder, env=path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_game_of_seven_networks_as_a_page_of_maps(tmp_path: pathlib.Path) -> None:
+    """As the site has it."""
+    site = runpy.run_path(str(ROOT / "docs/make.py"))
+    assert [site["played"](tmp_path)] == os.listdir(tmp_path) == ["maps.html"]
+    page = (tmp_path / "maps.html").read_text()
+    (data,) = re.findall(r'<script [^>]*id="game"[^>]*>(.*?)</script>', page, re.S)
+    game = json.loads(data)
+    assert game["phases"][0]["name"] == "S1901M" and len(game["phases"]) > 20
+    assert all(power in str(game["phases"][0]["standing"]) for power in ("FRANCE", "TURKEY"))
+    assert len({phase["layer"] for phase in game["phases"]}) == len(game["phases"])
 
 
 def test_figure_1(tmp_path: pathlib.Path) -> None:
@@ -44,8 +59,11 @@ def test_a_picture_of_shares(tmp_path: pathlib.Path) -> None:
             [*curve, *more], cwd=tmp_path, capture_output=True, text=True, check=False
         )
 
-    assert drawn("marks-9.json").returncode == 0
-    assert (tmp_path / "shares.png").read_bytes().startswith(b"\x89PNG")
+    pictures = []
+    for before in ((), ("--before", "28")):  # of imitation
+        assert drawn("marks-9.json", *before).returncode == 0
+        pictures.append((tmp_path / "shares.png").read_bytes())
+    assert all(one.startswith(b"\x89PNG") for one in pictures) and pictures[0] != pictures[1]
     refused = drawn("--network", "nobody")
     why = "curve.py: marks-0.json: no table of nobody and another player\n"
     assert (refused.returncode, refused.stderr) == (1, why)

@@ -72,11 +72,11 @@ def phases(game: Game, actions: Int32s) -> Iterator[tuple[np.ndarray, Bytes]]:
             if turn >= 0:
                 yield position, orders
             turn, position, orders = int(batch.turns()[0]), view["position"].copy(), _none(map_)
-        words = rest[: _length(rest[0])]
+        words = rest[: order_length(rest[0])]
         del rest[: len(words)]
         for word in words:
             batch.apply(np.array([word], np.int32))
-        orders[0, int(view["at"][0])] = _order(words)
+        orders[0, int(view["at"][0])] = order_of(words)
     if turn >= 0 and (batch.actors()[0] < 0 or batch.turns()[0] != turn):
         yield position, orders
 
@@ -207,9 +207,9 @@ def actions_of(
     """The actions of a game from its object of JSON, int32 [T]. A unit without an order holds; one
     that is dislodged is disbanded. What the rules take otherwise than it stands there is told to
     `note`. Raises `InputError` for what is no such game."""
-    reading = _Reading(game, note)
+    reading = Reading(game, note)
     phases_json = _list(_object(data, "the game"), "phases")
-    saved = [_saved(phase, f"phase {number}") for number, phase in enumerate(phases_json)]
+    saved = [saved_phase(phase, f"phase {number}") for number, phase in enumerate(phases_json)]
     for one, then in zip(saved, [*saved[1:], None], strict=True):
         if one.name == ENDED:
             break
@@ -218,52 +218,77 @@ def actions_of(
     return np.array(reading.actions, np.int32)
 
 
-class _Saved(NamedTuple):
-    """A phase as it stands in a file."""
+class SavedPhase(NamedTuple):
+    """A phase as another program has it.
+
+    name    such as S1901M
+    units   those of each power, as `A PAR`; `DISLODGED` stands before some
+    orders  of each power, as they were written
+    """
 
     name: str
     units: Mapping[str, Sequence[str]]
     orders: Mapping[str, Sequence[str]]
 
 
-def _saved(phase: Any, what: str) -> _Saved:
+def saved_phase(phase: Any, what: str) -> SavedPhase:
+    """A phase of its object of JSON. `InputError`: it is none; `what` says which."""
     name = str(_object(phase, what).get("name"))
     with error_context(None, name):
         state = _object(phase.get("state") or {}, "state")
         units_json = _object(state.get("units") or {}, "units")
         orders_json = _object(phase.get("orders") or {}, "orders")
-        return _Saved(
+        return SavedPhase(
             name, *({of: _texts(some[of], of) for of in some} for some in (units_json, orders_json))
         )
 
 
-class _Reading:
-    """A game as far as it is read: the position that is due, the number of the phase that was read
-    last, and the position of the retreats behind the last moves, whether one can order in it."""
+class Reading:
+    """A game of another program as far as it is read, phase by phase.
+
+    map       the map
+    batch     the game, a batch of one row
+    actions   that have led there
+    position  that which is due, of shape [1]
+    """
 
     def __init__(self, game: Game, note: Callable[[InputError], object]) -> None:
         self.map, self.batch, self.note = map_of(game), Batch(game, 1), note
         self.actions: list[int] = []
-        self.position = self.retreats = self.map.start()
-        self.last = -1
+        self.position = self._retreats = self.map.start()
+        self._last = -1  # the number of the phase that was read last
 
-    def read(self, phase: _Saved, then: _Saved | None) -> None:
+    def begins(self, phase: SavedPhase) -> bool:
+        """Whether a phase is the one that is due; if not, it is passed over, since nothing can be
+        ordered in it. `InputError`: it is neither, or other units are there."""
+        position = self._position_of(phase.name)
+        self._check(position, phase)
+        return position is self.position
+
+    def _position_of(self, name: str) -> np.ndarray:
+        """Where a phase of this name begins."""
+        kind, year = parse_phase(self.map, name)
+        number, over = year * len(PHASES) + kind, bool(self.batch.actors()[0] < 0)
+        due = (self._last // len(PHASES) + 1) * len(PHASES) if over else _number(self.position)
+        if self._last < number < due and kind not in (SPRING_MOVES, FALL_MOVES):
+            position = (self.position if kind == ADJUSTMENTS else self._retreats).copy()
+            position["phase"] = kind
+            return position
+        if over:
+            raise InputError("the game is over before this phase")
+        if number != due:
+            raise InputError(f"{phase_text(self.map, self.position)} is due")
+        return self.position
+
+    def read(self, phase: SavedPhase, then: SavedPhase | None) -> None:
         """Plays a phase, or passes it over. `then`: the one behind it in the file. The last one is
         not played if nobody orders in it: there the game was left."""
-        kind, year = parse_phase(self.map, phase.name)
-        number, over = year * len(PHASES) + kind, bool(self.batch.actors()[0] < 0)
-        due = (self.last // len(PHASES) + 1) * len(PHASES) if over else _number(self.position)
-        position = self.position
-        passed = self.last < number < due and kind not in (SPRING_MOVES, FALL_MOVES)
+        over, position = bool(self.batch.actors()[0] < 0), self._position_of(phase.name)
+        passed = position is not self.position
         if passed:
             self.note(InputError(AFTER_THE_END if over else EMPTY, where=phase.name))
-            position = (self.position if kind == ADJUSTMENTS else self.retreats).copy()
-            position["phase"] = kind
-        elif over:
-            raise InputError("the game is over before this phase")
-        elif number != due:
-            raise InputError(f"{phase_text(self.map, position)} is due")
-        self.last = number
+        kind, year = parse_phase(self.map, phase.name)
+        self._last = year * len(PHASES) + kind
         self._check(position, phase)
         if over or (then is None and not any(phase.orders.values())):
             return
@@ -275,7 +300,7 @@ class _Reading:
         if not passed:
             self._play(orders)
 
-    def _check(self, position: np.ndarray, phase: _Saved) -> None:
+    def _check(self, position: np.ndarray, phase: SavedPhase) -> None:
         """`InputError`: the phase says that other units are there, or has orders of no power."""
         for power in phase.orders:
             if power not in self.map.powers:
@@ -299,7 +324,7 @@ class _Reading:
                 self.batch.apply(np.array([word], np.int32))
                 self.actions.append(word)
         if int(self.position["phase"][0]) in (SPRING_MOVES, FALL_MOVES):
-            self.retreats = self.map.adjudicate(self.position, given)[0]
+            self._retreats = self.map.adjudicate(self.position, given)[0]
         self.position = self.map.resolve(self.position, given)
 
 
@@ -348,14 +373,15 @@ def _none(map_: DiplomacyMap) -> Bytes:
     return np.full((1, map_.provinces, 3), NO_ORDER, np.uint8)
 
 
-def _length(verb: int) -> int:
-    """How many actions an order with this verb has."""
+def order_length(verb: int) -> int:
+    """How many actions an order has whose verb is `verb`."""
     if verb in (HOLD, DISBAND):
         return 1
     return 3 if verb in (SUPPORT_MOVE, CONVOY) else 2
 
 
-def _order(words: Sequence[int]) -> Order:
+def order_of(words: Sequence[int]) -> Order:
+    """The order that these actions are: the inverse of `order_actions`."""
     verb, *places = words
     numbers = [place - len(VERBS) for place in places]
     if verb == SUPPORT_HOLD:
