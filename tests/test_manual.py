@@ -167,7 +167,8 @@ def test_the_page_of_train_has_the_presets(place: int) -> None:
         for name, values in rows.items():
             value = config[name]
             told = value if isinstance(value, tuple) else (value,)
-            assert tuple(map(float, values[column].split(","))) == told, (net, name)
+            words = zip(told, values[column].split(","), strict=True)
+            assert tuple(type(one)(word) for one, word in words) == told, (net, name)
 
 
 def test_the_page_of_train_has_the_presets_of_games() -> None:

@@ -97,14 +97,16 @@ MMD_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "grad_norm": 1.0,
         "chunk": 16384,
     },
-    # Seven powers' returns are shares of 1, so eta is a quarter of that between two.
+    # That of diplomacy-v1, but for the rate's fall, which is a matter of how long one learns.
     "graph+shares": {
         "batch": 64,
         "lr": 1e-3,
-        "lr_power": 0.25,
+        "lr_power": 0.0,
         "b1": 0.9,
         "anneal_after": 1000,
-        "eta": 5e-4,
+        "magnet": "copy:1000",
+        "eta": 1e-3,
+        "eta_power": 0.0,
         "advantage_lambda": 0.97,
         "value_lambda": 0.97,
         "value_weight": 0.5,

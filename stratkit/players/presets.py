@@ -51,6 +51,24 @@ SEARCHBOT: Preset = {
     "play": "final",
 }
 
+# `strong` of those that come with stratkit and play Diplomacy (bench/diplomacy.md).
+STRONG_SEVEN: Preset = {
+    "search": "rm",
+    "candidates": "16",
+    "per-unit": "3.5",
+    "samples": "64",
+    "iterations": "64",
+    "depth": "0",
+}
+STRONG_TWO: Preset = {
+    "search": "rm",
+    "candidates": "18",
+    "samples": "50",
+    "iterations": "256",
+    "depth": "0",
+}
+STRONG_OF: Mapping[str, Preset] = {"diplomacy-v1": STRONG_SEVEN, "fva-v1": STRONG_TWO}
+
 SEARCH_PRESETS: Mapping[str, Preset] = {
     "ataraxos": ATARAXOS,
     "alphaze": ALPHAZE,
@@ -62,3 +80,11 @@ NETWORK_PRESETS: Mapping[str, Preset] = {
     **SEARCH_PRESETS,
     "strong": STRONG,
 }
+
+
+def preset_keys(presets: Mapping[str, Preset], name: str, spec: str) -> Preset:
+    """The keys that `preset=NAME` sets, of a kind's `presets`, before the SPEC; none without a
+    name."""
+    if name == "strong" and spec in STRONG_OF:
+        return STRONG_OF[spec]
+    return presets.get(name, {})

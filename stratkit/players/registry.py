@@ -16,7 +16,7 @@ from stratkit.declared import option, read_options, read_value, text
 from stratkit.errors import InputError, UsageError, nearest, nearest_or_all, shown
 from stratkit.frozen import frozen
 from stratkit.models.shipped import LEARNED, SHIPPED
-from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS
+from stratkit.players.presets import NETWORK_PRESETS, SEARCH_PRESETS, preset_keys
 from stratkit.players.scripted.options import SCRIPTS, ScriptedOptions
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.spec import LEVEL as LEVEL_PREFIX
@@ -74,7 +74,7 @@ def parse_player(text: str, kinds: Sequence[PlayerKind] = KINDS) -> PlayerSpec:
         for key, option in kind.accepted():
             if key in given:
                 read_value(key, option.kind, given[key])
-        preset = kind.presets.get(given.get("preset", ""), {})
+        preset = preset_keys(kind.presets, given.get("preset", ""), spec)
         for key, option in kind.accepted():
             if key in given and not option.serves({**preset, **given}):
                 needs = option.needs or ""

@@ -169,8 +169,8 @@ def test_help_tells_the_defaults() -> None:
     assert help_of("batch").startswith("episodes a step, or examples (rebel) (default: 768; ")
     assert "default" not in help_of("seed")
     assert "unit of returns (default: 0.05; plain 0.1" in help_of("eta")
-    assert "(mmd: uniform; nashpg: copy:40)" in help_of("magnet")
-    assert "; mmd: 0; graph 0.25, graph+shares 0.25, mlp 1)" in help_of("lr_power")
+    assert "(mmd: uniform; graph+shares copy:1000; nashpg: copy:40)" in help_of("magnet")
+    assert "; mmd: 0; graph 0.25, graph+shares 0, mlp 1)" in help_of("lr_power")
     assert help_of("rho").endswith("(rnad, mmd: inf)")
     assert help_of("value_weight").endswith(
         "(mmd: 1; graph 0.5, graph+shares 0.5; ppo, nashpg: 0.5; alphaze: 1)"

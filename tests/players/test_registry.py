@@ -8,9 +8,12 @@ import pytest
 
 from running import ROOT, here
 from stratkit.declared import options_of, options_text, read_options
+from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.match import PLAYERS
-from stratkit.players.presets import ALPHAZE, ATARAXOS, DEEPNASH, FAST, SEARCHBOT, STRONG
+from stratkit.models.shipped import LEARNED
+from stratkit.players.factory import open_player
+from stratkit.players.presets import ALPHAZE, ATARAXOS, DEEPNASH, FAST, SEARCHBOT, STRONG, STRONG_OF
 from stratkit.players.registry import NETWORK, NetworkOptions, parse_player, words_of
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.testtime.options import PostProcessing
@@ -59,6 +62,19 @@ def test_the_manual_has_the_preset() -> None:
     for preset in (DEEPNASH, ATARAXOS, ALPHAZE, SEARCHBOT, FAST, STRONG):
         text = ", ".join(f"{key}={value}" for key, value in preset.items())
         assert text in " ".join(page.split())
+
+
+def test_strong_searches_turns_where_the_network_plays_diplomacy() -> None:
+    page = (ROOT / "man/match.1").read_text().replace("\\-", "-")
+    for name, preset in STRONG_OF.items():
+        keys = ",".join(f"{key}={value}" for key, value in preset.items())
+        short, long = (parse_player(f"{words},{name}").options for words in ("preset=strong", keys))
+        assert short == long and short.searching.search == "rm" and short.post == PostProcessing()
+        assert keys.replace(",", ", ") in " ".join(page.split())
+        game = Game(LEARNED[name])
+        assert open_player(parse_player(f"preset=strong,{name}"), game, 1, 1).spec.count("rm") == 1
+    assert parse_player("depth=1,preset=strong,fva-v1").options.searching.plies == 1
+    assert parse_player("preset=strong,barrage").options.searching.search == "mmd"
 
 
 def test_help_and_completion_have_each_key() -> None:

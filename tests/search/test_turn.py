@@ -22,7 +22,7 @@ from stratkit.players.registry import parse_player
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search import turn
-from stratkit.search.decision import Root
+from stratkit.search.decision import Root, SearchResult
 from stratkit.search.rollouts import play_out
 
 MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
@@ -173,6 +173,45 @@ class SlowToKeep(OrderedDict[bytes, turn.Solved]):
     def move_to_end(self, key: bytes, last: bool = True) -> None:
         time.sleep(0.001)
         super().move_to_end(key, last)
+
+
+def test_a_turn_is_solved_once_for_each_seed_as_long_as_it_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """For both sides, and wherever in the turn they are asked. Who was not asked for longest is
+    forgotten."""
+    solved: list[tuple[int, bytes]] = []
+
+    def solve(
+        self: turn.TurnSearch, begun: Batch, blueprint: UniformBlueprint, seed: int
+    ) -> turn.Solved:
+        solved.append((seed, begun.observe()[0].tobytes()))
+        return whole(self, begun, blueprint, seed)
+
+    whole = turn.TurnSearch._solve
+    monkeypatch.setattr(turn.TurnSearch, "_solve", solve)
+    monkeypatch.setattr(turn, "KEPT", 2)
+    searched, blueprint = turn.TurnSearch(3, 0, 8, 4, games=1, depth=0), UniformBlueprint()
+
+    def ask(seed: int, *begin: int) -> SearchResult | None:
+        batch = play(Game(MATRIX), list(begin))
+        seen = batch.observe()[0].tobytes()
+        state = Views.of_one(batch, 0, len(begin)).state(0)
+        root = Root(state, [(0,), (1,), (2,)], np.full(3, 1 / 3), (), seen)
+        return searched([root], blueprint, seed)[0]
+
+    first, again, other = ask(1), ask(1), ask(1, 2)
+    assert first is not None and again is not None and other is not None
+    assert len(solved) == 1 and first.policy.tolist() == again.policy.tolist()
+    ask(2)
+    assert len(solved) == len(set(solved)) == 2  # by another seed
+    ask(1)
+    ask(3)
+    ask(1)
+    assert len(solved) == 3  # seed 2 is forgotten: 1 was asked since
+    ask(2)
+    ask(3)
+    assert len(solved) == 5 and solved[3] == solved[1] and solved[4] == solved[2]
 
 
 def test_threads_share_what_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
