@@ -112,7 +112,7 @@ class DiplomacyPlayer:
         for phase, then in itertools.pairwise(new):
             with error_context(None, phase.name):
                 self._reading.read(phase, then)
-        self._read = history
+            self._read.append(history[len(self._read)])
         return new[-1]
 
     def _chosen(self) -> list[str]:

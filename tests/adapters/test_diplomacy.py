@@ -133,8 +133,12 @@ def test_what_is_refused() -> None:
     elsewhere = {"AUSTRIA": ["A SER", "A VIE", "F TRI"]}
     with pytest.raises(InputError, match="F1901M: AUSTRIA: other units than play leads to"):
         seat.orders(position("F1901M", elsewhere, ("S1901M", SPRING)))
-    with pytest.raises(InputError, match="F1902M: S1901M is due"):
-        seat.orders(position("F1902M", {}))
+    for _ in range(2):
+        with pytest.raises(InputError, match="F1902M: S1901M is due"):
+            seat.orders(position("F1902M", {}))
+    for _ in range(2):
+        with pytest.raises(InputError, match="F1902M: F1901M is due"):
+            seat.orders(position("S1903M", {}, ("S1901M", SPRING), ("F1902M", FALL)))
 
 
 # ---- The package itself ----
