@@ -225,7 +225,8 @@ def test_help_of_one_algorithm(words: tuple[str, ...], tmp_path: pathlib.Path) -
     at = options.index(settings[0])
     assert options[at : at + len(settings)] == settings
     assert options[:at][-1] == "--config" and options[at + len(settings) :][0] == "--version"
-    assert "(default: uniform)" in shown and "nashpg:" not in shown
+    told = " ".join(shown.split())
+    assert "(default: uniform; graph+shares copy:1000)" in told and "nashpg:" not in told
     assert "--beta" in here("train", "--help", "--", *words).out
     refused = here("train", *words, "--beta", "2", "--out", tmp_path / "run").err
     assert refused == "train: --beta is no setting of the algorithm mmd\n"
