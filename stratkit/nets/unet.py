@@ -27,7 +27,7 @@ from stratkit.nets.expansion import (
     public_as_written,
     selected_type,
 )
-from stratkit.nets.network import Network, last_layer, value_layer
+from stratkit.nets.network import Network, last_layer, on_cpu, value_layer
 
 MOVABLE_TYPES = 10  # spy to marshal
 ROWS = 32  # the heads see a multiple of this
@@ -180,8 +180,8 @@ class ValueHead(nn.Module):
 
 
 class UNetInputs(NamedTuple):
-    """What a network reads of a batch; made once, given to every network that looks at the
-    batch."""
+    """What a network reads of a batch; made once, given to every network that looks at the batch.
+    Off the CPU each of `rows` may be all of them."""
 
     planes: Tensor  # float32 [n, 82, H, W]
     no_attack: Tensor  # float32 [n, 1, H, W]: the no-attack ratio, tiled
@@ -198,6 +198,7 @@ class UNet(Network):
     """
 
     shape: tuple[int, int, int]
+    same_for_all = True
 
     def __init__(self, shape: tuple[int, int, int], size: Size, as_written: bool = False) -> None:
         super().__init__()
@@ -215,12 +216,18 @@ class UNet(Network):
         nn.init.constant_(self.critic.last.bias, 0.5)
 
     def prepare(self, packed: Tensor, pub: Tensor | None = None) -> UNetInputs:
-        """What the network reads; `pub` as in `expand`."""
+        """What the network reads; `pub` as in `expand`.
+
+        In inference mode off the CPU all heads read all rows, so that nothing waits for the device.
+        Whoever learns waits once a chunk, and is spared half as much work again.
+        """
+        playing = torch.is_inference_mode_enabled() and not on_cpu(packed)
+        by_phase = _every(packed) if playing else _by_phase(packed)
         no_attack = no_attack_ratio(packed)[:, None, None, None].expand(-1, -1, *self.shape[1:])
         if pub is None and self.as_written:
             pub = public_as_written(packed, self.shape)
         planes = expand(packed, self.shape, pub)
-        return UNetInputs(planes, no_attack, self._selected(packed), *_by_phase(packed))
+        return UNetInputs(planes, no_attack, self._selected(packed), *by_phase)
 
     def _selected(self, packed: Tensor) -> Tensor:
         _, height, width = self.shape
@@ -236,7 +243,7 @@ class UNet(Network):
         return self.torso(inputs.planes)  # type: ignore[no-any-return]
 
     def logits(self, embedding: Tensor, inputs: UNetInputs, legal: Tensor) -> Tensor:
-        """Logits float32 [n, A], -inf where illegal; each head sees the rows of its phase only."""
+        """Logits float32 [n, A], -inf where illegal: of each row those of its phase's head."""
         deploy, select, choose = inputs.rows
         parts = [
             self.deployment(_rows(deploy, embedding)),
@@ -280,15 +287,25 @@ def _rows(rows: Tensor, *blocks: Tensor) -> Tensor:
     return torch.cat(picked, 3).permute(0, 3, 1, 2)
 
 
+def _phase(packed: Tensor) -> Tensor:
+    """uint8 [n]: 0 deployment, 1 and 2 the parts of a move."""
+    return (2 * packed[:, PHASE] + packed[:, STAGE] + 1) % 3
+
+
+def _every(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+    """`UNetInputs.rows` and `.place` without a look at how many rows a phase has: the device need
+    not be waited for, and what it does can be recorded."""
+    every = torch.arange(len(packed), device=packed.device)
+    return (every, every, every), _phase(packed).long() * len(packed) + every
+
+
 def _by_phase(packed: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     """`UNetInputs.rows` and `.place`.
 
     Each phase's rows are padded (with row 0) to a multiple: for a number of rows that it has not
     met, the convolution library takes longer to prepare than to compute.
     """
-    # A GPU waits here, once a chunk. Three heads for all rows would be half as much work again.
-    # 0 deployment, 1 and 2 the parts of a move
-    phase = (2 * packed[:, PHASE] + packed[:, STAGE] + 1) % 3
+    phase = _phase(packed)
     counts = torch.stack([(phase == code).sum() for code in range(3)])
     place = torch.empty_like(phase, dtype=torch.int64)
     rows, before = [], 0

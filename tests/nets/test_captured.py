@@ -15,7 +15,8 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.nets.network import Network
 
 GAME, N = Game("barrage"), 96
-RECORDED = ["plain", "fromto", "rise:32x2", "fromto+deployment", "fromto+mirrored"]
+RECORDED = ["plain", "fromto", "rise:32x2", "fromto+deployment", "fromto+mirrored", "tiny"]
+RECORDED += ["tiny+deployment", "tiny+eq6"]
 
 
 def _compute(network: Network) -> None:
@@ -31,18 +32,22 @@ def _compute(network: Network) -> None:
         network.value(embedding, inputs)
 
 
-@pytest.mark.parametrize("net", [*RECORDED, "tiny", "tiny+deployment"])
+@pytest.mark.parametrize("net", RECORDED)
 def test_who_is_the_same_for_all_waits_for_no_number(
     net: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch, "autocast", lambda *args, **given: nullcontext())  # none there
     network = build(net, GAME, 1).to("meta")
-    assert network.same_for_all == (net in RECORDED)
-    if network.same_for_all:
-        _compute(network)
-    else:
-        with pytest.raises(RuntimeError, match="meta"):
-            _compute(network)
+    assert network.same_for_all
+    _compute(network)
+
+
+def test_a_u_net_that_learns_asks_how_many_rows_a_phase_has() -> None:
+    """So its heads look at no other rows: it costs less."""
+    packed = torch.empty((8, GAME.observation_bytes), dtype=torch.uint8, device="meta")
+    network = build("tiny", GAME, 1).to("meta")
+    with torch.no_grad(), pytest.raises(RuntimeError, match="meta"):
+        network.prepare(packed)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

@@ -14,12 +14,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from nets.drawn import assert_close, drawn
 from nets.random_play import views_of_games
 from stratkit.engine import Game
-from stratkit.nets import Network, build
+from stratkit.nets import Network, UNet, build
 from stratkit.nets.deployment import WithDeployment
 
-MODULES = ("deployment", "expansion", "features", "fromto", "graph", "mirrored", "network")
-# A U-Net still waits once a chunk, by a `tolist` that `Waits` does not see: three heads for all
-# rows would be more than half as much work again.
+MODULES = ("deployment", "expansion", "features", "fromto", "graph", "mirrored", "network", "unet")
+# A U-Net that learns waits once a chunk, by a `tolist` that `Waits` does not see: three heads for
+# all rows would be more than half as much work again.
 NETS = ["plain", "tiny", "rise:8x2", "fromto:8x1", "plain+deployment"]
 NETS += ["fromto:8x1+deployment", "fromto:8x1+mirrored"]
 
@@ -76,6 +76,33 @@ def test_boards(monkeypatch: pytest.MonkeyPatch, net: str) -> None:
     seen = views_of_games(game, 2, seed=3, longest=60)
     views = torch.from_numpy(seen.observations), torch.from_numpy(seen.legal)
     compared(monkeypatch, drawn(build(net, game, seed=1)), *views)
+
+
+@pytest.mark.parametrize("net", ["tiny", "tiny+eq6", "tiny+deployment"])
+def test_all_heads_of_a_u_net_that_plays_look_at_all_rows(
+    monkeypatch: pytest.MonkeyPatch, net: str
+) -> None:
+    game = Game("mini")
+    seen = views_of_games(game, 2, seed=3, longest=60)
+    views = torch.from_numpy(seen.observations), torch.from_numpy(seen.legal)
+    network = drawn(build(net, game, seed=1))
+    heads = network.get_submodule("play") if "deployment" in net else network
+    assert isinstance(heads, UNet)
+    looks: list[int] = []
+    for head in (heads.deployment, heads.selection, heads.target):
+        head.register_forward_hook(lambda _, given, out: looks.append(len(out)))
+    with torch.inference_mode():
+        here = network(*views)
+        assert max(looks) < len(views[0])
+        looks.clear()
+        elsewhere(monkeypatch)
+        network(*(x[:1] for x in views))  # tables that are made once
+        looks.clear()
+        with Waits():
+            there = network(*views)
+    assert looks == 3 * [len(views[0])]
+    for one, other in zip(here, there, strict=True):
+        assert_close(other, one, rtol=1e-5, atol=1e-5)
 
 
 def test_maps(monkeypatch: pytest.MonkeyPatch) -> None:
