@@ -8,6 +8,7 @@ plain.py         a small residual network for small boards
 fromto.py        a residual network that looks once for both parts of a move
 rise.py          AlphaZe**'s residual network
 alphaze.py       the same with the paper's planes, and its head of whole moves
+alphaze_hex.py   the same with the paper's planes of Hex
 graph.py         a graph network for the maps of Diplomacy
 mlp.py           a multilayer perceptron for observations that are vectors
 belief.py        which types hidden pieces have

@@ -24,6 +24,7 @@ from stratkit.netnames import (
     without_ending,
 )
 from stratkit.nets.alphaze import AlphaZeNet
+from stratkit.nets.alphaze_hex import AlphaZeHex, is_hex
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
 from stratkit.nets.graph import GraphNet, GraphShares
@@ -88,10 +89,11 @@ def _build(net: str, game: Game) -> Network:
             raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
     if net.startswith("alphaze"):
+        if game.board and is_hex(game):
+            return AlphaZeHex(shape, game.board, *channels_and_blocks(net))
         if len(shape) != 3:
-            raise InputError(
-                f"its planes are those of boards of Stratego, not of {game.name}", text=net
-            )
+            what = f"its planes are those of boards of Stratego and of Hex, not of {game.name}"
+            raise InputError(what, text=net)
         return AlphaZeNet((shape[0], shape[1], shape[2]), *channels_and_blocks(net))
     if net.startswith("rise") and game.board and (len(shape) == 3 or sees_stones(game)):
         return Rise(shape, game.board, *channels_and_blocks(net))
@@ -112,7 +114,7 @@ def _build(net: str, game: Game) -> Network:
             return FromTo(board, *channels_and_blocks(net))
         return PlainNet(board, *channels_and_blocks(net))
     kind = "boards" if len(shape) == 1 else "vectors"
-    hint = " (Hex has the nets rise and mlp)" if sees_stones(game) else ""
+    hint = " (Hex has the nets rise, alphaze and mlp)" if sees_stones(game) else ""
     what = f"this network is for {kind}, and the observation of {game.name} is none{hint}"
     raise InputError(what, text=net)
 

@@ -103,7 +103,7 @@ def test_the_head_of_the_paper_has_3600_moves() -> None:
     assert network.entry[0].in_channels == 29 and network.entry[0].out_channels == 256
 
 
-@pytest.mark.parametrize("name", ["hex:3", "dark_hex:3", "kuhn"])
+@pytest.mark.parametrize("name", ["phantom_ttt", "leduc", "kuhn"])
 def test_other_games_have_no_such_planes(name: str) -> None:
-    with pytest.raises(InputError, match=f"boards of Stratego, not of {name}"):
+    with pytest.raises(InputError, match=f"boards of Stratego and of Hex, not of {name}"):
         build("alphaze:8x2", Game(name), 1)

@@ -104,5 +104,5 @@ def test_names() -> None:
     with pytest.raises(InputError, match="this network is for boards"):
         build("rise", Game("kuhn"))
     game = Game("hex:3")
-    with pytest.raises(InputError, match=r"of hex:3 is none \(Hex has the nets rise and mlp\)"):
+    with pytest.raises(InputError, match=r"none \(Hex has the nets rise, alphaze and mlp\)"):
         build("small", game)
