@@ -41,7 +41,8 @@ def export(source: str, net: str | None, output: str, force: bool = False) -> Mo
 
 def _graph(model: Model) -> Any:
     """The ONNX graph of the network. `InputError`: ONNX Runtime does not compute such ones."""
-    from stratkit.nets.fromto_weights import check_weights, is_fromto
+    from stratkit.nets.cpu_backend import check_weights
+    from stratkit.nets.fromto_weights import fromto_shapes, is_fromto
     from stratkit.nets.packages import is_there
 
     with error_context(model.name):
@@ -51,7 +52,7 @@ def _graph(model: Model) -> Any:
             raise InputError(f"{what}: only policies of fromto can be")
         if not is_there("onnx"):
             raise InputError(ABSENT)
-        check_weights(model.net, game, model.weights)
+        check_weights(model.net, model.weights, fromto_shapes(model.net, game))
         from stratkit.nets.onnx_export import whole_model
 
         return whole_model(model.net, model.weights, STORED)

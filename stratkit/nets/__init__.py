@@ -23,7 +23,7 @@ torch_backend.py a network by torch
 onnx_graph.py    layers as graphs for ONNX Runtime, made from weights
 onnx_export.py   fromto as one graph, for whoever has nothing of stratkit's
 fromto_weights.py the weights of fromto: their shapes, and as the engine reads them
-engine_backend.py what the next two have in common, as backends
+cpu_backend.py   what the next three have in common, as backends
 engine_mlp.py    mlp by the engine, for who plays on a CPU
 engine_graph.py  graph by the engine, for who plays on a CPU
 fromto_backend.py fromto and its endings by the engine or ONNX Runtime, for who plays on a CPU

@@ -14,7 +14,7 @@ from stratkit.engine import Game
 from stratkit.engine.residual import residual_lanes
 from stratkit.errors import InputError
 from stratkit.netnames import channels_and_blocks, without_ending
-from stratkit.nets.engine_backend import EngineBackend
+from stratkit.nets.cpu_backend import CPUBackend
 from stratkit.nets.engine_graph import EngineGraph, engine_computes_graph
 from stratkit.nets.engine_mlp import EngineMLP, engine_computes_mlp
 from stratkit.nets.fromto_backend import FromToBackend
@@ -40,7 +40,7 @@ def asked_backend() -> str | None:
 
 def network_with(
     net: str, game: Game, weights: Weights, a_module: bool = False
-) -> Network | EngineBackend | FromToBackend:
+) -> Network | CPUBackend:
     """The network `net` for `game` with these weights. `a_module`: one of torch, if it is there.
     `InputError`: the weights are another network's. `ModuleNotFoundError`: nothing computes it."""
     asked = "torch" if a_module and has_torch() else asked_backend()

@@ -13,7 +13,7 @@ from stratkit.engine.diplomacy import COUNTERS, ORDER_FEATURES, PHASES, QUERIES,
 from stratkit.engine.graph import HIDDEN, LANES, Outputs, WholeGraph, has_map
 from stratkit.errors import InputError
 from stratkit.netnames import SHARES, channels_and_blocks
-from stratkit.nets.engine_backend import EngineBackend
+from stratkit.nets.cpu_backend import CPUBackend
 from stratkit.nets.threads import shares as shared_out
 from stratkit.nets.threads import side_by_side
 
@@ -29,7 +29,7 @@ def engine_computes_graph(net: str, game: Game) -> bool:
     return is_graph and has_map(game)
 
 
-class EngineGraph(EngineBackend):
+class EngineGraph(CPUBackend):
     """A network `graph`, or `graph+shares`: then a `ShareBackend`."""
 
     shares_positions = keeps_positions = cheap_views = True
@@ -40,7 +40,7 @@ class EngineGraph(EngineBackend):
         return self.net.endswith(SHARES)
 
     def make(self, weights: Weights) -> None:
-        """`EngineBackend.make`."""
+        """`CPUBackend.make`."""
         channels, blocks = _channels_and_blocks(self.net)
         wide, flat = channels + -channels % LANES, graph_weights(self.net, weights)
         self.whole = WholeGraph(self.game, wide, blocks, flat, self.tells_shares)
@@ -77,7 +77,7 @@ class EngineGraph(EngineBackend):
 
     @staticmethod
     def weight_shapes(net: str, game: Game) -> dict[str, tuple[int, ...]]:
-        """`EngineBackend.weight_shapes`, of a `GraphNet` or a `GraphShares`."""
+        """`CPUBackend.weight_shapes`, of a `GraphNet` or a `GraphShares`."""
         (c, blocks), h, n = _channels_and_blocks(net), HIDDEN, game.players
         moment = len(PHASES) + n + COUNTERS
         # Of a province, but for what is asked there and the own orders.

@@ -12,7 +12,7 @@ from stratkit.arrays import Bytes, Float32s, Weights
 from stratkit.engine import Game
 from stratkit.engine.mlp import MAX_WIDTH, MLPLayers, legal_softmax
 from stratkit.netnames import CRITIC, has_deployment, hidden_sizes
-from stratkit.nets.engine_backend import EngineBackend
+from stratkit.nets.cpu_backend import CPUBackend
 
 if TYPE_CHECKING:
     from stratkit.nets.backend import Memory
@@ -25,11 +25,11 @@ def engine_computes_mlp(net: str, game: Game) -> bool:
     return max(game.shape[0], game.actions + 1) <= MAX_WIDTH
 
 
-class EngineMLP(EngineBackend):
+class EngineMLP(CPUBackend):
     """A network `mlp`."""
 
     def make(self, weights: Weights) -> None:
-        """`EngineBackend.make`."""
+        """`CPUBackend.make`."""
         names = [f"layers.{i}" for i in range(len(hidden_sizes(self.net)))]
         hidden, policy, critic = ([_layer(weights, name) for name in some]
                                   for some in (names, ["policy"], ["critic"]))  # fmt: skip
@@ -51,7 +51,7 @@ class EngineMLP(EngineBackend):
 
     @staticmethod
     def weight_shapes(net: str, game: Game) -> dict[str, tuple[int, ...]]:
-        """`EngineBackend.weight_shapes`, of an `MLP`."""
+        """`CPUBackend.weight_shapes`, of an `MLP`."""
         sizes = hidden_sizes(net)
         pairs = list(itertools.pairwise([*game.shape, *sizes]))
         kinds = ("layers", "critic_layers") if net.endswith(CRITIC) else ("layers",)

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s, Weights
 from stratkit.engine import distinct_views
 from stratkit.nets.backend import Arrays, Backend, DeviceBackend, Memory, ShareBackend
-from stratkit.nets.engine_backend import EngineBackend
-from stratkit.nets.fromto_backend import FromToBackend
+from stratkit.nets.cpu_backend import CPUBackend
 from stratkit.nets.threads import BLOCK, ROWS, side_by_side
 from stratkit.nets.whole_moves import move_policy, moves_of
 
@@ -46,7 +45,7 @@ class Evaluator:
     def __init__(
         self,
         net: str,
-        network: Network | EngineBackend | FromToBackend,
+        network: Network | CPUBackend,
         rows: int,
         elastic: bool = False,
     ) -> None:
@@ -276,9 +275,9 @@ class Evaluator:
         return padded
 
 
-def _backend(network: Network | EngineBackend | FromToBackend) -> Backend:
+def _backend(network: Network | CPUBackend) -> Backend:
     """What computes it."""
-    if isinstance(network, EngineBackend | FromToBackend):
+    if isinstance(network, CPUBackend):
         return network
     from stratkit.nets.torch_backend import TorchBackend
 

@@ -5,8 +5,7 @@ Logits differ by rounding. Other networks of boards need torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +14,9 @@ from stratkit.engine import Game
 from stratkit.engine.fromto import WholeFromTo
 from stratkit.engine.observation import PHASE, SELECTED, STAGE
 from stratkit.netnames import MIRRORED, channels_and_blocks, has_deployment, without_ending
+from stratkit.nets.cpu_backend import CPUBackend
 from stratkit.nets.engine_deployment import EngineDeployment
-from stratkit.nets.fromto_weights import check_weights, fromto_weights, is_fromto
+from stratkit.nets.fromto_weights import fromto_shapes, fromto_weights, is_fromto
 from stratkit.nets.mirror_images import MirrorImages
 from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.packages import ONNX, has_onnx, is_there
@@ -24,71 +24,53 @@ from stratkit.nets.threads import BLOCK, shares, side_by_side
 from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
-    import torch
-
-    from stratkit.nets.backend import Backend, Memory
-    from stratkit.nets.network import Network
+    from stratkit.nets.backend import Memory
     from stratkit.nets.onnx_fromto import OnnxFromTo
 
 MANY = 256  # views that the engine evaluates in one call
 
 
-class FromToBackend:
-    """The network `net` for `game` with these `weights`: a `Backend` of its own.
-
-    It is the engine that computes, unless its `name` is `onnx`: then ONNX Runtime does, but for
+class FromToBackend(CPUBackend):
+    """It is the engine that computes, unless its `name` is `onnx`: then ONNX Runtime does, but for
     the deployment. So it does with public information of the caller's, which the engine does not
-    read; its sessions are made when they are first asked. Whatever is beside a row in a batch, its
-    outputs are the same to the last bit (tests/nets/test_onnx.py). So nothing is padded,
-    and what was computed of a position is remembered for the next call. `InputError`: the weights
-    are another network's, or not finite.
+    read; its sessions are made when they are first asked. What was computed of a position is
+    remembered for the next call (tests/nets/test_onnx.py).
     """
 
-    on_cpu, shares_positions, pads = True, True, False
-    tells_moves, cheap_views, block = True, False, BLOCK
+    shares_positions = tells_moves = True
+    block = BLOCK
 
     def __init__(self, net: str, game: Game, weights: Weights, name: str = "engine") -> None:
         assert is_fromto(net, game.shape) and name in ("engine", "onnx")
-        self.net, self.game, self.name = net, game, name
-        self._module: Network | None = None
-        self.load(weights, net)
+        self.name, self.keeps_positions = name, name == "engine"
+        super().__init__(net, game, weights)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """For `copy` and `pickle`: what computes is made again."""
-        return {"net": self.net, "game": self.game, "weights": self.weights, "name": self.name}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        FromToBackend.__init__(self, **state)
-
-    @property
-    def network(self) -> FromToBackend:
-        """`Backend.network`."""
-        return self
-
-    @property
-    def keeps_positions(self) -> bool:
-        """`Backend.keeps_positions`: the engine does."""
-        return self.whole is not None
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "name": self.name}
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the observations that it reads."""
         return self.game.shape
 
-    def load(self, weights: Weights, net: str) -> None:
-        """`Backend.load`."""
-        check_weights(net, self.game, weights)
+    @staticmethod
+    def weight_shapes(net: str, game: Game) -> dict[str, tuple[int, ...]]:
+        """`CPUBackend.weight_shapes`."""
+        return fromto_shapes(net, game)
+
+    def make(self, weights: Weights) -> None:
+        """`CPUBackend.make`."""
         planes, height, width = self.game.shape
-        self._board, self._mirrors = (planes, height, width), net.endswith(MIRRORED)
+        self._board, self._mirrors = (planes, height, width), self.net.endswith(MIRRORED)
         self.images = MirrorImages(self._board, self._mirrors)
-        self.weights, self._part = weights, "play." if has_deployment(net) else ""
+        self._part = "play." if has_deployment(self.net) else ""
         self._deployment = (
             EngineDeployment(self.images, weights, "deployment.") if self._part else None
         )
         self._library: OnnxFromTo | None = None
         self.whole: WholeFromTo | None = None
         if self.name == "engine":
-            size = channels_and_blocks(without_ending(net))
+            size = channels_and_blocks(without_ending(self.net))
             flat = fromto_weights(weights, self._part)
             self.whole = WholeFromTo(self._board, *size, flat, self._mirrors)
 
@@ -104,21 +86,6 @@ class FromToBackend:
 
             self._library = OnnxFromTo(self._board, self.images, self.weights, self._part)
         return self._library
-
-    def forget(self) -> None:
-        """`Backend.forget`."""
-
-    def place(self, device: str, precision: torch.dtype) -> Backend:
-        """Torch computes on other devices, and in other precisions: one module for all who have
-        this network."""
-        if device == "cpu" and str(precision) == "torch.float32":
-            return self
-        from stratkit.nets.builder import build_with
-        from stratkit.nets.torch_backend import TorchBackend
-
-        if self._module is None:
-            self._module = build_with(self.net, self.game, self.weights)
-        return TorchBackend(self._module).place(device, precision)
 
     def policy(
         self, packed: Bytes, legal: Bytes, pub: Float32s | None, values: bool, memory: Memory | None
@@ -180,10 +147,6 @@ class FromToBackend:
         policy = softmax(self.library.logits(embedding, views, legal))
         values = self.library.value(embedding, views)
         return [policy, values, self.library.move_logits(embedding, views, moves)]
-
-    def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
-        """`Backend.policy_shared`."""
-        return self.policy(packed, legal, None, False, None)[0]
 
 
 def _shared_out(

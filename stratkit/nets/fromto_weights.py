@@ -13,7 +13,6 @@ from stratkit.engine import Game
 from stratkit.engine.observation import COUNTS, FEATURES, OUTCOMES
 from stratkit.engine.residual import residual_weights
 from stratkit.engine.stratego import TYPES
-from stratkit.errors import InputError
 from stratkit.netnames import channels_and_blocks, has_deployment, without_ending
 
 DEPLOY, SELECT, TARGET = range(3)  # what is decided
@@ -30,15 +29,11 @@ def is_fromto(net: str, shape: tuple[int, ...]) -> bool:
     return len(shape) == 3 and without_ending(net).partition(":")[0] == "fromto"
 
 
-def check_weights(net: str, game: Game, weights: Weights) -> None:
-    """`InputError`: they are not those of the network `net` for `game`, or not finite."""
-    if not all(np.isfinite(w).all() for w in weights.values()):
-        raise InputError("its weights are not all finite")
+def fromto_shapes(net: str, game: Game) -> dict[str, tuple[int, ...]]:
+    """The shapes of the weights of the network `net` for `game`, by name."""
     planes, height, width = game.shape
     sizes = channels_and_blocks(without_ending(net))
-    wanted = weight_shapes((planes, height, width), *sizes, with_deployment=has_deployment(net))
-    if {name: w.shape for name, w in weights.items()} != wanted:
-        raise InputError("its tensors are not this network's", text=net or None)
+    return weight_shapes((planes, height, width), *sizes, with_deployment=has_deployment(net))
 
 
 def weight_shapes(

@@ -51,7 +51,7 @@ def test_a_small_run_by_it(tmp_path: pathlib.Path) -> None:
     assert read_metadata(newest)["net"] == "alphaze:8x1"
 
 
-@pytest.mark.parametrize("game", ["dark_hex:3", "kuhn"])
+@pytest.mark.parametrize("game", ["phantom_ttt", "kuhn"])
 def test_another_game_is_refused_in_one_line(game: str, tmp_path: pathlib.Path) -> None:
     words = ("--game", game, "--out", tmp_path / "x", "--config", PAPER)
     refused = run("train", tmp_path, *words)

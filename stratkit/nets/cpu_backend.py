@@ -1,4 +1,4 @@
-"""What the engine's networks have in common, as backends."""
+"""What networks that need no torch have in common, as backends."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     import torch
 
     from stratkit.nets.backend import Backend, Memory
+    from stratkit.nets.network import Network
     from stratkit.nets.whole_moves import Moves
 
 
-class EngineBackend(ABC):
+class CPUBackend(ABC):
     """The network `net` for `game` with these `weights`: a `Backend` of its own.
 
-    Whatever is beside a row in a batch, its outputs are the same to the last bit, so nothing is
-    padded. `InputError`: the weights are another network's, or not finite.
+    The engine computes it, unless its `name` is another. Whatever is beside a row in a batch, its
+    outputs are the same to the last bit, so nothing is padded. `InputError`: the weights are
+    another network's, or not finite.
     """
 
     name, on_cpu, tells_moves, pads = "engine", True, False, False
@@ -34,7 +36,7 @@ class EngineBackend(ABC):
 
     def __init__(self, net: str, game: Game, weights: Weights) -> None:
         self.net, self.game = net, game
-        self._shapes = self.weight_shapes(net, game)
+        self._module: Network | None = None
         self.load(weights, net)
 
     def __getstate__(self) -> dict[str, object]:
@@ -56,14 +58,11 @@ class EngineBackend(ABC):
 
     @abstractmethod
     def make(self, weights: Weights) -> None:
-        """Has the engine compute with these weights, which fit."""
+        """Prepares what computes with these weights, which fit."""
 
     def load(self, weights: Weights, net: str) -> None:
         """`Backend.load`."""
-        if not all(np.isfinite(w).all() for w in weights.values()):
-            raise InputError("its weights are not all finite")
-        if {name: w.shape for name, w in weights.items()} != self._shapes:
-            raise InputError("its tensors are not this network's", text=net or None)
+        check_weights(net, weights, self.weight_shapes(self.net, self.game))
         self.weights = weights
         self.make(weights)
 
@@ -71,20 +70,22 @@ class EngineBackend(ABC):
         """`Backend.forget`: there are no launches."""
 
     def place(self, device: str, precision: torch.dtype) -> Backend:
-        """Torch computes on other devices, and in other precisions."""
+        """Torch computes on other devices, and in other precisions: one module for all who have
+        this network."""
         if device == "cpu" and str(precision) == "torch.float32":
             return self
         from stratkit.nets.builder import build_with
         from stratkit.nets.torch_backend import TorchBackend
 
-        module = build_with(self.net, self.game, self.weights)
-        return TorchBackend(module).place(device, precision)
+        if self._module is None:
+            self._module = build_with(self.net, self.game, self.weights)
+        return TorchBackend(self._module).place(device, precision)
 
     @abstractmethod
     def policy(
         self, packed: Bytes, legal: Bytes, pub: Float32s | None, values: bool, memory: Memory | None
     ) -> list[Float32s]:
-        """`Backend.policy`. Nothing public is there to replace."""
+        """`Backend.policy`."""
 
     @abstractmethod
     def values(self, packed: Bytes, pub: Float32s | None, memory: Memory | None) -> list[Float32s]:
@@ -97,3 +98,11 @@ class EngineBackend(ABC):
     def policy_shared(self, packed: Bytes, legal: Bytes, unit: int) -> Float32s:
         """`Backend.policy_shared`."""
         return self.policy(packed, legal, None, False, None)[0]
+
+
+def check_weights(net: str, weights: Weights, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """`InputError`: they are not those of the network `net`, which has these, or not finite."""
+    if not all(np.isfinite(w).all() for w in weights.values()):
+        raise InputError("its weights are not all finite")
+    if {name: w.shape for name, w in weights.items()} != shapes:
+        raise InputError("its tensors are not this network's", text=net or None)
