@@ -95,7 +95,10 @@ def check_there(player: PlayerSpec) -> None:
     """`InputError`: the player is a network, and there is none of this name."""
     if player.kind is not NETWORK or player.spec in SHIPPED or os.path.exists(player.spec):
         return
-    hint = nearest_or_all(player.spec, [word for kind in player.kinds for word in kind.words])
+    words = [word for kind in player.kinds for word in kind.words]
+    if "/" in player.spec:  # a path, for which names are no choice
+        raise InputError(f"no such file or folder{nearest(player.spec, words)}", file=player.spec)
+    hint = nearest_or_all(player.spec, words)
     named = f"{shown(player.spec)}{hint}"
     raise InputError(f"no built-in player, and no such file or folder: {named}")
 

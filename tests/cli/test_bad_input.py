@@ -267,6 +267,30 @@ def test_an_empty_name_is_shown(
     assert not os.listdir(tmp_path)
 
 
+ABSENT = "nowhere/a"
+OF_PLAYERS: list[tuple[str, tuple[object, ...]]] = [
+    ("match", (ABSENT, "random", "--game", "mini", "-n", 2, "-o", "-")),
+    ("match", ("random", f"name=x,{ABSENT}", "--game", "mini", "-n", 2, "-o", "-")),
+    ("selfplay", ("--game", "mini", "--policy", ABSENT, "-n", 2)),
+    ("selfplay", ("--game", "mini", "--opponent", ABSENT, "-n", 2)),
+    ("exploit", ("kuhn", ABSENT)),
+    ("analyse", (SAMPLES / "games.jsonl", "--by", ABSENT)),
+    ("fenfs", ("show", SAMPLES / "barrage.fenfs", "--explain", ABSENT)),
+    ("finetune", (ABSENT, "--out", "run")),
+    ("stratkit", ("export", ABSENT, "-o", "a.onnx")),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), OF_PLAYERS)
+def test_a_path_that_is_not_there_is_no_misspelt_name(
+    name: str, arguments: tuple[object, ...], tmp_path: pathlib.Path
+) -> None:
+    done = run(name, *arguments, cwd=tmp_path)
+    assert (done.status, done.out) == (1, "")
+    assert done.error_line == f"{name}: {ABSENT}: no such file or folder"
+    assert not os.listdir(tmp_path)
+
+
 def test_a_full_disk_leaves_whole_lines_or_nothing(tmp_path: pathlib.Path) -> None:
     """RLIMIT_FSIZE: the file is absent, or what is there of it is whole."""
     setups = tmp_path / "x.setups"

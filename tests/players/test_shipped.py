@@ -159,7 +159,7 @@ def test_the_game_of_a_network_is_known(tmp_path: pathlib.Path) -> None:
         (("dice-v1", "barrage"), 2, "missing --game"),
         (("random", "heuristic"), 2, "missing --game"),
         (("dice-v9", "random"), 1, f"{no} 'dice-v9' (did you mean 'dice-v1'?)"),
-        (("./dice-v1", "random"), 1, f"{no} './dice-v1'"),
+        (("./dice-v1", "random"), 1, "./dice-v1: no such file or folder (did you mean 'dice-v1'?)"),
     ):
         done = run("match", *players, "-n", 2, "-q", "-o", "-")
         assert done.status == status and done.error_line.startswith(f"match: {why}")
