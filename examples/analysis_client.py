@@ -13,12 +13,17 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("games", metavar="GAMES.jsonl")
 parser.add_argument("--command", default="analyse", help="how to start it (default: analyse)")
 asked = parser.parse_args()
-with open(asked.games, encoding="utf-8") as lines:
-    header, *records = (json.loads(line) for line in lines)
-requests = [
-    {"id": number, "game": header["game"], "setups": one["setups"], "moves": one["moves"]}
-    for number, one in enumerate(records, 1)
-]
+try:
+    with open(asked.games, encoding="utf-8") as lines:
+        header, *records = (json.loads(line) for line in lines)
+    requests = [
+        {"id": number, "game": header["game"], "setups": one["setups"], "moves": one["moves"]}
+        for number, one in enumerate(records, 1)
+    ]
+except OSError as error:
+    raise SystemExit(f"analysis_client.py: {error}") from None
+except (ValueError, KeyError, TypeError):
+    raise SystemExit(f"analysis_client.py: {asked.games}: no game records of Stratego") from None
 server = subprocess.Popen(
     [*asked.command.split(), "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
 )

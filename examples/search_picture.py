@@ -32,7 +32,7 @@ def decisions(text: str) -> list[list[tuple[str, float, float, float, float]]]:
 def main(log: str, picture: str, number: int) -> None:
     if not pathlib.Path(log).is_file():
         sys.exit(f"search_picture.py: {log}: no such file")
-    found = decisions(pathlib.Path(log).read_text())
+    found = decisions(pathlib.Path(log).read_text(errors="replace"))
     if not 0 < number <= len(found):
         sys.exit(f"search_picture.py: {log}: {len(found)} decisions with a search")
     names, before, after, q, errors = zip(*found[number - 1], strict=True)

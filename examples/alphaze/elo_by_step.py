@@ -11,6 +11,7 @@ import argparse
 import json
 import pathlib
 import statistics
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+from stratkit.errors import InputError, StratkitError
 
 
 def by_run(players: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -30,6 +33,11 @@ def by_run(players: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {run: sorted(found, key=lambda p: p["step"]) for run, found in sorted(runs.items())}
 
 
+def steps_of(runs: dict[str, list[dict[str, Any]]]) -> dict[str, list[int]]:
+    """The steps of each run."""
+    return {run: [player["step"] for player in players] for run, players in runs.items()}
+
+
 def heights(seeds: list[list[dict[str, Any]]]) -> list[tuple[float, float, float]]:
     """Elo at each step, and its ends: the interval of one seed, the range of several."""
     if len(seeds) == 1:
@@ -38,9 +46,24 @@ def heights(seeds: list[list[dict[str, Any]]]) -> list[tuple[float, float, float
     return [(statistics.fmean(found), min(found), max(found)) for found in elo]
 
 
+def read(rating: str) -> dict[str, Any]:
+    """A table of ratings. `InputError`: it is none, or has no player of a step."""
+    try:
+        told: dict[str, Any] = json.loads(pathlib.Path(rating).read_text())
+        runs = by_run(told["players"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError("not of rate --json", file=rating) from None
+    if not runs:
+        raise InputError("no player is called RUN@STEP", file=rating)
+    return told
+
+
 def main(ratings: Sequence[str], picture: str) -> None:
-    told = [json.loads(pathlib.Path(rating).read_text()) for rating in ratings]
+    told = [read(rating) for rating in ratings]
     seeds = [by_run(rating["players"]) for rating in told]
+    for rating, seed in zip(ratings, map(steps_of, seeds), strict=True):
+        if seed != steps_of(seeds[0]):
+            raise InputError(f"other runs or steps than {ratings[0]}", file=rating)
     figure, axes = plt.subplots(figsize=(6, 4))
     for run, players in seeds[0].items():
         found = heights([seed[run] for seed in seeds])
@@ -60,4 +83,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("ratings", metavar="RATING.json", nargs="+")
     parser.add_argument("picture", metavar="PICTURE.png")
-    main(**vars(parser.parse_args()))
+    try:
+        main(**vars(parser.parse_args()))
+    except (StratkitError, OSError) as error:
+        sys.exit(f"elo_by_step.py: {error}")

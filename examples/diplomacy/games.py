@@ -9,11 +9,13 @@ JSON gives the same game again.
 import argparse
 import json
 import pathlib
+import sys
 
 import numpy as np
 
 from stratkit import Game, read_games
 from stratkit.engine.diplomacy import map_of
+from stratkit.errors import InputError, StratkitError
 from stratkit.games.diplomacy.games import actions_of, game_json, phases
 from stratkit.games.diplomacy.orders import phase_text
 from stratkit.games.diplomacy.svg import picture
@@ -21,8 +23,13 @@ from stratkit.games.diplomacy.svg import picture
 
 def main(record: str, folder: str, number: int = 0) -> None:
     games = read_games(record)
-    row = np.flatnonzero(games["number"] == number)[0]
+    rows = np.flatnonzero(games["number"] == number)
+    if not len(rows):
+        raise InputError(f"no game {number}", file=record)
+    row = rows[0]
     game = Game.stored(games["game"][row])
+    if not game.name.startswith("diplomacy"):
+        raise InputError(f"games of {game.name}, not of Diplomacy", file=record)
     actions = np.array(games["moves"][row].split(), np.int32)
     data = game_json(game, actions)
     assert actions_of(game, data).tolist() == actions.tolist()
@@ -43,4 +50,7 @@ if __name__ == "__main__":
     parser.add_argument("record", metavar="GAMES.jsonl")
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("number", metavar="NUMBER", nargs="?", default=0, type=int)
-    main(**vars(parser.parse_args()))
+    try:
+        main(**vars(parser.parse_args()))
+    except (StratkitError, OSError) as error:
+        sys.exit(f"games.py: {error}")

@@ -13,12 +13,15 @@ import json
 import pathlib
 import re
 import statistics
+import sys
 from collections import defaultdict
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+from stratkit.errors import InputError, StratkitError
 
 # Of Student's t, the 97.5 % quantiles with 1, 2, ... degrees of freedom.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -27,13 +30,18 @@ Cells = dict[int, dict[str, list[float]]]  # by mark: exploitability of either p
 
 
 def read(folder: pathlib.Path) -> dict[str, Cells]:
-    """The cells of a game by learner."""
+    """The cells of a game by learner. `InputError` names a file that is none."""
     found: dict[str, Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for path in sorted(folder.glob("*-*/[0-9]*.json")):
         learner = path.parent.name.rpartition("-")[0]
-        policies = json.loads(path.read_text())["policies"]
-        for name, policy in zip(POLICIES, policies, strict=True):
-            found[learner][int(path.stem)][name].append(policy["exploitability"])
+        try:
+            policies = json.loads(path.read_text())["policies"]
+            judged = [float(policy["exploitability"]) for policy in policies]
+            for name, value in zip(POLICIES, judged, strict=True):
+                found[learner][int(path.stem)][name].append(value)
+        except (ValueError, KeyError, TypeError):
+            what = "not of exploit --json, with the last policy and the average"
+            raise InputError(what, file=str(path)) from None
     return found
 
 
@@ -45,7 +53,7 @@ def minutes(folder: pathlib.Path, learner: str) -> float:
         if path.parent.name.rpartition("-")[0] == learner
     ]
     spent = re.findall(r"(\d+)m([\d.]+)s", " ".join(path.read_text() for path in runs))
-    return sum(int(m) + float(s) / 60 for m, s in spent) / len(runs)
+    return sum(int(m) + float(s) / 60 for m, s in spent) / max(1, len(runs))
 
 
 def interval(values: list[float]) -> tuple[float, float]:
@@ -114,14 +122,22 @@ def draw(games: dict[str, dict[str, Cells]], picture: str) -> None:
     figure.savefig(picture, dpi=110)
 
 
+def main(runs: pathlib.Path, picture: str | None) -> None:
+    every = {path.name: read(path) for path in sorted(runs.iterdir()) if path.is_dir()}
+    found = {game: learners for game, learners in every.items() if learners}
+    if not found:
+        raise InputError("no GAME/LEARNER-SEED/MARK.json", file=str(runs))
+    print_table(found, runs)
+    draw(found, picture or str(runs / "exploitability.png"))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", metavar="RUNS", type=pathlib.Path)
     parser.add_argument("picture", metavar="PICTURE", nargs="?")
-    words = parser.parse_args()
-    every = {path.name: read(path) for path in sorted(words.runs.iterdir()) if path.is_dir()}
-    found = {game: learners for game, learners in every.items() if learners}
-    print_table(found, words.runs)
-    draw(found, words.picture or str(words.runs / "exploitability.png"))
+    try:
+        main(**vars(parser.parse_args()))
+    except (StratkitError, OSError) as error:
+        sys.exit(f"table.py: {error}")

@@ -20,6 +20,8 @@ MIXTURE = "players/mixture.py"
 SHIPPED = ROOT / "stratkit/models/trained"
 SEARCH = "search_picture.py"
 VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
+TABLE, ELO, MAPS = "exact/table.py", "alphaze/elo_by_step.py", "diplomacy/games.py"
+CLIENT = "analysis_client.py"
 CURVE, SOLVERS = "rebel/curve.py", "rebel/solvers.py"
 
 
@@ -98,8 +100,13 @@ def test_few_games_have_no_means(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """A folder with mini.eps and games.jsonl, a game each of random players; and a network."""
+    """A folder with mini.eps and games.jsonl, a game each of random players; a network; and what is
+    no cell of a table, nor ratings."""
     folder = tmp_path_factory.mktemp("played")
+    cell = folder / "runs/kuhn/ppo-1/10.json"
+    cell.parent.mkdir(parents=True)
+    cell.write_text('{"policies": [1]}')
+    (folder / "nobody.json").write_text('{"players": [{"name": "a"}]}')
     save_network(folder / "plain", "plain", Game("mini"))
     two = ("selfplay", "--game", "mini", "-n", 1, "--seed", 1, "-o", folder / "mini.eps")
     one = ("match", "random", "heuristic", "--game", "mini", "-n", 2, "-o", folder / "games.jsonl")
@@ -177,6 +184,18 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         (SOLVERS, "a", "usage: solvers.py [-h] PICTURE JSON [JSON ...]"),
         (SOLVERS, "a cfr-exact-16.json", "solvers.py: cfr-exact-16.json: not called SOLVER-exact"),
         (SOLVERS, "a cfr-exact-16-4.json", "solvers.py: cfr-exact-16-4.json: No such file"),
+        (TABLE, "nowhere", "table.py: [Errno 2] No such file or directory: 'nowhere'"),
+        (TABLE, "runs/kuhn", "table.py: runs/kuhn: no GAME/LEARNER-SEED/MARK.json"),
+        (TABLE, "runs", "table.py: runs/kuhn/ppo-1/10.json: not of exploit --json"),
+        (ELO, "nowhere a", "elo_by_step.py: [Errno 2] No such file or directory: 'nowhere'"),
+        (ELO, "games.jsonl a", "elo_by_step.py: games.jsonl: not of rate --json"),
+        (ELO, "nobody.json a", "elo_by_step.py: nobody.json: no player is called RUN@STEP"),
+        (MAPS, "mini.eps a", "games.py: mini.eps: "),
+        (MAPS, "games.jsonl a", "games.py: games.jsonl: games of mini, not of Diplomacy"),
+        (MAPS, "games.jsonl a 9", "games.py: games.jsonl: no game 9"),
+        (SEARCH, "mini.eps a", "search_picture.py: mini.eps: 0 decisions with a search"),
+        (CLIENT, "nowhere", "analysis_client.py: [Errno 2] No such file or directory: 'nowhere'"),
+        (CLIENT, "mini.eps", "analysis_client.py: mini.eps: no game records of Stratego"),
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
     ],
 )
