@@ -452,6 +452,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         {"observations": phantom_views().observations(0)},
     ),
     "PhantomViews.__init__": lambda: (PhantomViews, {"game": game_of("dark_hex:2")}),
+    "joins_borders": lambda: {"game": game_of("dark_hex:2")},
     "view_numbers": lambda: {"game": game_of("dark_hex:2")},
     "PhantomResponses.__init__": lambda: (
         PhantomResponses,

@@ -1,4 +1,5 @@
-"""Best responses in phantom games of at most nine cells, to policies that know views only."""
+"""Which phantom games are Hex; and best responses in those of at most nine cells, to policies that
+know views only."""
 
 from __future__ import annotations
 
@@ -20,6 +21,13 @@ NO_CELL = 255  # in a plan
 def view_numbers(game: Game) -> int:
     """How many numbers of views a phantom game of at most nine cells has; 0: `game` is none."""
     return int(lib.sk_phantom_views(game.handle))
+
+
+@checked
+def joins_borders(game: Game) -> bool:
+    """Whether a chain of stones from border to border wins, as in Hex and Dark Hex: player 0 joins
+    the first row to the last, player 1 the columns. Views of other phantom games look alike."""
+    return game.name.partition(":")[0] in ("hex", "dark_hex")
 
 
 class PhantomViews:

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv2d
 
-from stratkit.engine import Game
 from stratkit.nets.network import on_cpu
 from stratkit.nets.rise import SEES_PLAYER, Rise, RiseInputs
 
@@ -25,7 +24,7 @@ BESIDE = ((0.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 1.0, 0.0))  # a cell and its n
 
 
 class AlphaZeHex(Rise):
-    """shape: that of a game that `is_hex`, on a board of these rows and columns."""
+    """shape: that of a game that `joins_borders`, on a board of these rows and columns."""
 
     def __init__(
         self, shape: tuple[int, ...], board: tuple[int, int], channels: int, blocks: int
@@ -36,11 +35,6 @@ class AlphaZeHex(Rise):
         """There is no `pub`."""
         planes = joined_planes(packed, self.board)
         return RiseInputs(planes, torch.zeros_like(packed[:, 0]).long())
-
-
-def is_hex(game: Game) -> bool:
-    """Whether chains from border to border win. Phantom tic-tac-toe has such a view, too."""
-    return game.name.partition(":")[0] in ("hex", "dark_hex")
 
 
 def joined_planes(packed: Tensor, board: tuple[int, int]) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from stratkit.arrays import Weights
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import graph_of
+from stratkit.engine.phantom import joins_borders
 from stratkit.errors import InputError, one_line
 from stratkit.netnames import (
     ALLOWED,
@@ -24,7 +25,7 @@ from stratkit.netnames import (
     without_ending,
 )
 from stratkit.nets.alphaze import AlphaZeNet
-from stratkit.nets.alphaze_hex import AlphaZeHex, is_hex
+from stratkit.nets.alphaze_hex import AlphaZeHex
 from stratkit.nets.deployment import WithDeployment
 from stratkit.nets.fromto import FromTo
 from stratkit.nets.graph import GraphNet, GraphShares
@@ -89,7 +90,7 @@ def _build(net: str, game: Game) -> Network:
             raise InputError(f"cannot be made: {one_line(error)}", text=net) from error
     sizes = hidden_sizes(net)
     if net.startswith("alphaze"):
-        if game.board and is_hex(game):
+        if game.board and joins_borders(game):
             return AlphaZeHex(shape, game.board, *channels_and_blocks(net))
         if len(shape) != 3:
             what = f"its planes are those of boards of Stratego and of Hex, not of {game.name}"
