@@ -51,9 +51,9 @@ class ValueSelfplay:
         self.options, self.say, self.warn = options, say, warn
         self.search_options = parse_search(options.search)
         self.game = Game(options.game)
-        self.tree = open_tree(self.game, str(self.search_options.search))
-        games = options.slots or GAMES
         search = search_of(self.search_options)
+        self.tree = open_tree(self.game, search)
+        games = options.slots or GAMES
         if search.depth is None and self.search_options.states is None:
             search = replace(search, depth=DEPTH)
         self.generator = Generator(self.tree, search, games, options.seed)

@@ -325,6 +325,33 @@ def test_bad_input_is_refused_in_one_line(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("exploit", GAME, "{},random", "--repeats", 2),
+        ("match", "{},random", "random", "--game", GAME, "-n", 2, "-o", "x"),
+        ("selfplay", "--game", GAME, "--search", "{}", "-n", 2, "-o", "x"),
+    ],
+)
+def test_a_depth_beyond_the_longest_game_is_refused(
+    words: tuple[object, ...], tmp_path: pathlib.Path
+) -> None:
+    """After the highest of four bids nothing is decided."""
+
+    def of_depth(depth: int) -> tuple[str, ...]:
+        search = f"cfr,iterations=2,depth={depth}"
+        search = search if words[0] == "selfplay" else f"search={search}"
+        return tuple(str(word).format(search) for word in words)
+
+    for depth in (5, 50):
+        done = run(*of_depth(depth), cwd=tmp_path)
+        what = f"depth={depth}: {GAME} ends after 4 decisions at most; depth=0 searches to its end"
+        assert (done.status, done.error_line) == (2, f"{words[0]}: {what}")
+    assert not (tmp_path / "x").exists()
+    done = run(*of_depth(4), cwd=tmp_path)
+    assert done.status == 0, done.err
+
+
 def test_a_damaged_stream_ends_learning_and_loses_nothing(
     examples: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

@@ -112,6 +112,32 @@ def test_games_that_end_in_a_deep_opening_begin_again_in_it() -> None:
     assert len(generator.examples(nothing)) == 2 * len(nodes) + 2 * (len(nodes) < 32)
 
 
+def test_games_go_on_after_any_update_of_either_player() -> None:
+    """Of four: each leaves other beliefs behind, so these tell after how many a game went on."""
+    public, games = pair_of("liars_dice:1x3").public, 128
+    torch.set_num_threads(1)
+    leaves = NetworkLeaves(build_pbs("pbs:8", public.game, 1))
+    generator = Generator(public, PBSSearch(updates=4, depth=2), games, seed=1)
+    generator.examples(leaves)
+    nodes, (first, second) = generator.roots()
+    opening = np.array([public.opening], np.int32)
+    prior = public.prior(public.opening, 0)[None], public.prior(public.opening, 1)[None]
+    solver = CFRD(Subgames(public, opening, 2), prior, leaves)
+    found = np.empty((4, len(nodes)), bool)
+    for update in range(4):
+        at = solver.subgames.leaf_parts
+        some = [solver.subgames.beliefs(player, solver.reach[player], at) for player in (0, 1)]
+        row = {int(node): i for i, node in enumerate(solver.subgames.nodes[at])}
+        here = [row[node] for node in nodes.tolist()]
+        both = np.hstack([some[0][here], some[1][here]])
+        found[update] = np.isclose(both, np.hstack([first, second]), atol=1e-9).all(1)
+        solver.step()
+    assert found.any(0).all() and len(nodes) > games / 2
+    told_apart = found.sum(0) == 1
+    counts = found[:, told_apart].sum(1)
+    assert (counts > told_apart.sum() / 8).all(), counts
+
+
 def test_examples_of_policies_are_what_search_plays_where_games_go() -> None:
     """The opening of 1x3, whose search does not depend on what it is asked for."""
     public = pair_of("liars_dice:1x3").public

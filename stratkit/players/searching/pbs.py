@@ -15,7 +15,7 @@ import numpy as np
 from stratkit.arrays import Float64s, Int64s
 from stratkit.engine import Game, PublicTree, Subgames, sample
 from stratkit.engine.tree import MAX_HISTORIES
-from stratkit.errors import InputError, UsageError
+from stratkit.errors import InputError, UsageError, counted
 from stratkit.games.table import kit_of
 from stratkit.players.player import Decision, Floats, Games, Player, Sides, Views
 from stratkit.players.searching.options import SearchOptions
@@ -114,7 +114,7 @@ class PBSPlayer(Player):
 
     def __init__(self, game: Game, search: PBSSearch, leaves: Leaves, seed: int) -> None:
         self.game, self.search, self.leaves, self.seed = game, search, leaves, seed
-        self.tree = open_tree(game, search.kind)
+        self.tree = open_tree(game, search)
         self._depths = Depths(self.tree, search)
         self._sets: dict[tuple[int, bytes], int] | None = None
         if not self.tree.merged:
@@ -250,17 +250,27 @@ def _numbers(values: Float64s) -> str:
     return " ".join(f"{value:.3f}" for value in values)
 
 
-def open_tree(game: Game, kind: str) -> PublicTree:
+def open_tree(game: Game, search: PBSSearch) -> PublicTree:
     """The public tree of a game to be searched, merged where the whole one were large.
-    `UsageError`: it has none, or it is too large."""
+    `UsageError`: it has none, it is too large, or a search is to look beyond its end."""
     try:
-        if game.recombines:
-            merged = PublicTree(game, merged=True)
-            if merged.histories > MAX_HISTORIES:
-                return merged
-        return PublicTree(game)
+        tree = PublicTree(game, merged=True) if game.recombines else None
+        if tree is None or tree.histories <= MAX_HISTORIES:
+            tree = PublicTree(game)
     except InputError as error:
-        raise UsageError(f"search={kind}: {error}") from None
+        raise UsageError(f"search={search.kind}: {error}") from None
+    _check_depth(tree, search.depth)
+    return tree
+
+
+def _check_depth(tree: PublicTree, depth: int | None) -> None:
+    """`UsageError`: even games of the most decisions end before a search of `depth` does."""
+    opening = np.array([tree.opening], np.int32)
+    if depth is None or depth < 2 or Subgames(tree, opening, depth - 1).leaves:
+        return
+    most = next(d for d in range(1, depth) if not Subgames(tree, opening, d).leaves)
+    what = f"{tree.game.name} ends after {counted(most, 'decision')} at most"
+    raise UsageError(f"depth={depth}: {what}; depth=0 searches to its end")
 
 
 def search_of(options: SearchOptions) -> PBSSearch:
