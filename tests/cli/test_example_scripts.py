@@ -23,6 +23,7 @@ VALUES, BELIEFS = "rebel/value_error.py", "rebel/random_beliefs.py"
 TABLE, ELO, MAPS = "exact/table.py", "alphaze/elo_by_step.py", "diplomacy/games.py"
 CLIENT = "analysis_client.py"
 CURVE, SOLVERS = "rebel/curve.py", "rebel/solvers.py"
+DEPTHS, ONE = "rebel/depths.py", "rebel/one_network.py"
 
 
 def test_a_decision_is_read_from_its_log() -> None:
@@ -196,6 +197,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         (SEARCH, "mini.eps a", "search_picture.py: mini.eps: 0 decisions with a search"),
         (CLIENT, "nowhere", "analysis_client.py: [Errno 2] No such file or directory: 'nowhere'"),
         (CLIENT, "mini.eps", "analysis_client.py: mini.eps: no game records of Stratego"),
+        (DEPTHS, "a", "usage: depths.py [-h] PICTURE JSON [JSON ...]"),
+        (DEPTHS, "a nowhere.json", "depths.py: nowhere.json: No such file"),
+        (ONE, "a 1x2 1x2", "one_network.py: games are different ones, each such as 1x4: '1x2'"),
+        (ONE, "a kuhn", "one_network.py: games are different ones, each such as 1x4: 'kuhn'"),
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
     ],
 )

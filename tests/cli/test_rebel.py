@@ -464,6 +464,37 @@ def test_deep_searches_teach_and_play(tmp_path: pathlib.Path) -> None:
     assert found == [(2, None), (2, 15), (4, None), (4, 15)]
 
 
+def test_one_stage_teaches_what_searches_of_all_depths_are_drawn_by(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make 1x2-long.json` and `make depths.png`, which judges no search twice."""
+    environment = of_commands(tmp_path / "bin")
+    more = ("LONG=4", "SOME=4", "GAMES=1x2", "BRIEF=4", "BOTH=2", "DEPTHS=2 4", "MIXED=4")
+    make = [*MAKE, *more, "ALL=1 2", "MOST=8"]
+    subprocess.run(
+        [*make, "PLAY=4", "OPENING=8", "1x2-long.json"], cwd=tmp_path, env=environment, check=True
+    )
+    (policy,) = json.loads((tmp_path / "1x2-long.json").read_text())["policies"]
+    found = [policy[key] for key in ("step", "iterations", "opening", "depth", "games")]
+    assert found == [4, 4, 8, 2, 2]
+    subprocess.run([*make, "depths.png"], cwd=tmp_path, env=environment, check=True)
+    rows = [line.split("\t") for line in (tmp_path / "depths.txt").read_text().splitlines()]
+    by_depth = [(1, 4), (2, 2), (2, 4), (2, 8), (2, 8), (4, 2), (4, 8), (4, 8)]
+    assert [(int(row[1]), int(row[2])) for row in rows] == by_depth
+    assert [row[3] for row in rows].count("iterate") == 2
+    assert float(rows[1][4]) != float(rows[5][4])  # to the end, or not
+    kept = tmp_path / "depths/1x2-4-average.json"
+    kept.write_text(kept.read_text().replace('"games": 4', '"games": 2'))
+    (tmp_path / "depths.png").unlink()
+    subprocess.run([*make, "depths.png"], cwd=tmp_path, env=environment, check=True)
+    assert "\t4\taverage" not in (tmp_path / "depths.txt").read_text()
+    assert (tmp_path / "depths.png").read_bytes().startswith(b"\x89PNG")
+    (tmp_path / "no.json").write_text('{"policies": [{}]}')
+    monkeypatch.setattr(sys, "argv", ["", "x.png", str(tmp_path / "no.json")])
+    with pytest.raises(SystemExit, match=r"no\.json: not of `exploit --json` with searches"):
+        runpy.run_path(str(ROOT / "examples/rebel/depths.py"), run_name="__main__")
+
+
 def test_a_board_of_stratego_is_learned_and_judged_in_two_levels(tmp_path: pathlib.Path) -> None:
     words = [*MAKE, "NANO=2", "FINE=16", "nano.json"]
     subprocess.run(words, cwd=tmp_path, env=of_commands(tmp_path / "bin"), check=True)
