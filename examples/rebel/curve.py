@@ -2,9 +2,10 @@
 
 curve.py PICTURE T REPEATS GAME...
 
-GAME is such as 1x4: the folders 1x4, 1x4-fine and 1x4-rnad are runs of the Makefile here, and
-1x4.times and so on what they cost. ReBeL plays by searches of T updates, REPEATS games of which are
-exploited. What was measured is kept in RUN-exploited, and is not measured again.
+GAME is such as 1x4: the folders 1x4-deep, 1x4, 1x4-fine and 1x4-rnad are runs of the Makefile here,
+and 1x4-deep.times and so on what they cost; those that are there are drawn. ReBeL plays by searches
+of T updates, REPEATS games of which are exploited: 1x4-deep to depth 4 or as public states say, the
+others to depth 2. What was measured is kept in RUN-exploited, and is not measured again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stratkit.engine import Game, Tree
 from stratkit.errors import StratkitError
@@ -28,8 +29,19 @@ from stratkit.solve.exploitability import evaluate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
+class Search(NamedTuple):
+    """How a network is searched with: T, the games that are exploited, and a PLAYER's keys of the
+    depth, with a comma."""
+
+    updates: str
+    repeats: str
+    depth: str = "depth=2,"
+
+
 ITERATIONS = [2**n for n in range(2, 11)]
 PAPER = {"1x4": 0.017, "1x5": 0.015, "1x6": 0.024, "2x3": 0.017}  # its table 2, T = 1,024
+BY_STATES = ("1x6", "2x3")  # searches of GAME-deep, but where they reach the end of the game
 Point = tuple[float, float, float]  # CPU minutes, exploitability, its standard error
 
 
@@ -55,11 +67,10 @@ def cost(run: pathlib.Path) -> float:
 
 
 def learned(
-    run: pathlib.Path, game: str, search: tuple[str, str] | None, before: float = 0.0
+    run: pathlib.Path, game: str, search: Search | None, before: float = 0.0
 ) -> list[Point]:
-    """What the checkpoints of a run play, or search with T updates in so many games: the last, and
-    of each that is drawn the newest of at most half of its steps. `before`: CPU minutes of the run
-    that it goes on from."""
+    """What the checkpoints of a run play, or search: the last, and of each that is drawn the newest
+    of at most half of its steps. `before`: CPU minutes of the run that it goes on from."""
     if not run.is_dir():
         return []
     done = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"]
@@ -75,19 +86,17 @@ def learned(
     return points
 
 
-def exploited(
-    checkpoint: pathlib.Path, game: str, search: tuple[str, str] | None
-) -> tuple[float, float]:
+def exploited(checkpoint: pathlib.Path, game: str, search: Search | None) -> tuple[float, float]:
     """The exploitability and its standard error."""
     run = checkpoint.parents[1]
     folder = run.with_name(f"{run.name}-exploited")
-    kept = folder / ("-".join([checkpoint.stem, *(search or ())]) + ".json")
+    kept = folder / ("-".join([checkpoint.stem, *(search[:2] if search else ())]) + ".json")
     if not kept.exists():
         folder.mkdir(exist_ok=True)
         words = [str(checkpoint)]
         if search:
-            keys = f"search=cfr,iterations={search[0]},depth=2"
-            words = [f"{keys},{checkpoint}", "--repeats", search[1]]
+            keys = f"search=cfr,iterations={search.updates},{search.depth}"
+            words = [f"{keys}{checkpoint}", "--repeats", search.repeats]
         command = ["exploit", game, *words, "--json"]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         part = kept.with_suffix(".part")
@@ -100,17 +109,21 @@ def exploited(
 def draw(axes: Axes, name: str, updates: str, repeats: str) -> None:
     """One game."""
     game, run, fine = f"liars_dice:{name}", pathlib.Path(name), pathlib.Path(f"{name}-fine")
-    search = (updates, repeats)
+    search, deep = Search(updates, repeats), pathlib.Path(f"{name}-deep")
+    ahead = search._replace(depth="" if name in BY_STATES else "depth=4,")
     curves = {
-        f"ReBeL, T = {updates}, {repeats} games": learned(run, game, search),
+        f"ReBeL, T = {updates}, {repeats} games": learned(deep, game, ahead),
+        "ReBeL, depth 2": learned(run, game, search),
         "then by more updates": learned(fine, game, search, cost(run)) if fine.is_dir() else [],
         "R-NaD, no search": learned(pathlib.Path(f"{run}-rnad"), game, None),
         "linear CFR, the whole tree": tabular(game),
     }
     for (label, points), colour in zip(curves.items(), COLOURS, strict=False):
+        if not points:
+            continue
         for minutes, found, error in points:
             print(game, label, f"{minutes:.4f}\t{found:.5f}\t{error:.5f}", sep="\t", flush=True)
-        x, y, errors = zip(*points, strict=True) if points else ((), (), ())
+        x, y, errors = zip(*points, strict=True)
         axes.errorbar(
             x, y, yerr=errors, fmt="o-", markersize=4, capsize=3, color=colour, label=label
         )

@@ -524,7 +524,9 @@ def test_the_example_makes_its_table_and_goes_on_where_it_was(
     assert all(np.array_equal(its[name], taught[name]) for name in taught)
     words = [*make, "RNAD=2", "MLP=mlp:4", "1x2-rnad/checkpoints/step-00000002.safetensors"]
     subprocess.run(words, cwd=tmp_path, env=environment, check=True)
-    for run_ in ("1x2", "1x2-fine"):
+    words = [*make, "LESS=2", "SOME=4", "1x2-deep/checkpoints/step-00000002.safetensors"]
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True)
+    for run_ in ("1x2-deep", "1x2", "1x2-fine"):
         (tmp_path / f"{run_}.times").write_text("0m0.00s 0m0.00s\n1m58.50s 0m1.50s\n" * 2)
 
     def drawn(path: str) -> list[list[str]]:
@@ -535,15 +537,19 @@ def test_the_example_makes_its_table_and_goes_on_where_it_was(
         return [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()]
 
     rows = drawn(environment["PATH"])
-    players = [row[0].split()[0].strip(",") for row in rows]
-    assert players == ["ReBeL"] + ["then"] * 2 + ["R-NaD"] + ["linear"] * 9
-    assert [row[1] for row in rows[:3]] == ["4.0000", "8.0000", "6.0000"]  # at 4 steps, and at 2
-    assert float(rows[1][2]) == pytest.approx(policies[1]["exploitability"], abs=1e-5)
-    assert float(rows[3][2]) > 0.1 and float(rows[-1][2]) < 1e-5
+    players = [row[0].split(",")[0] for row in rows]
+    expected = ["ReBeL"] * 2 + ["then by more updates"] * 2 + ["R-NaD"]
+    assert players == expected + ["linear CFR"] * 9 and rows[1][0] == "ReBeL, depth 2"
+    assert [row[1] for row in rows[1:4]] == ["4.0000", "8.0000", "6.0000"]  # at 4 steps, and at 2
+    assert float(rows[2][2]) == pytest.approx(policies[1]["exploitability"], abs=1e-5)
+    assert float(rows[4][2]) > 0.1 and float(rows[-1][2]) < 1e-5
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     kept = tmp_path / "1x2-exploited/step-00000002-4-2.json"
     found = json.loads(kept.read_text())
+    assert found["policies"][0]["depth"] == 2
     found["policies"][0]["nash_conv_error"] = 0.5
     kept.write_text(json.dumps(found))
+    deep = json.loads((tmp_path / "1x2-deep-exploited/step-00000002-4-2.json").read_text())
+    assert deep["policies"][0]["depth"] == 4
     again = drawn("")  # nothing is measured twice
-    assert again[0] == [*rows[0][:3], "0.25000"] and again[1:3] == rows[1:3]
+    assert again[1] == [*rows[1][:3], "0.25000"] and again[2:4] == rows[2:4]
