@@ -6,8 +6,8 @@
 
 The pool has random, heuristic where it plays, the players that come with stratkit, in Stratego
 scripted ones, and the RUN's checkpoints of earlier nights, as long as they are there. By the
-ratings of those nights the opponents are taken of whom a score nearest to one half is expected. Who
-has met nobody yet comes first. The strangers of stratkit-players(7) are left out, so that they stay
+ratings of those nights the opponents are taken of whom a score nearest to one half is expected. The
+night before comes first, and who has met nobody yet. The strangers of stratkit-players(7) are left out, so that they stay
 strangers.
 
 This folder gets the games of each night, games-DATE.jsonl, a page of ratings, rating.html, and

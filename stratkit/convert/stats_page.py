@@ -139,14 +139,16 @@ def _flags(parent: Element, variant: Variant, sides: Sequence[Side]) -> None:
     add(card, "h3", "Where the flag stands, in per cent")
     counts = flag_counts(variant, sides)
     card.append(heat_board(variant, counts.sum(axis=0), "how often the flag stands on each square"))
-    rows = []
+    by_score, by_share = [], []
     for square in np.flatnonzero(counts.sum(axis=0)).tolist():
         won = counts[:, square].tolist()
-        there = _interval(sum(won), len(sides))
-        rows.append([square_text(square, variant.width), str(sum(won)), *there, *_shares(won)])
-    details = fold(card, "share and score by the flag's square")
-    heads = ("flag", "games", "share", "from", "to", "score", "from", "to")
-    table(details, heads, rows, words=(0,), sorts=True)
+        row = [square_text(square, variant.width), str(sum(won))]
+        by_score.append([*row, *_shares(won)])
+        by_share.append([*row, *_interval(sum(won), len(sides))])
+    # Two tables, since one of all columns is wider than a phone.
+    for name, rows in (("score", by_score), ("share", by_share)):
+        details = fold(card, f"{name} by the flag's square")
+        table(details, ("flag", "games", name, "from", "to"), rows, words=(0,), sorts=True)
 
 
 def _figures(parent: Element, variant: Variant, sides: Sequence[Side]) -> None:

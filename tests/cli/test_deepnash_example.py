@@ -160,7 +160,7 @@ def test_a_page_of_what_a_checkpoint_has_learned(tmp_path: pathlib.Path) -> None
     assert "<title>What has heuristic learned?</title>" in page and "all players: 3 games" in page
     for habit in HABITS:
         assert habit.title in page
-    assert "Where the flag stands" in page and "share and score by the flag's square" in page
+    assert "Where the flag stands" in page and "share by the flag's square" in page
     for words, status, what in (
         (("heuristic", "nano", "page.html"), 1, "learned.sh: page.html: exists already"),
         (("heuristic", "nano", "no/page.html"), 1, "learned.sh: no/page.html: cannot be written"),
