@@ -7,8 +7,8 @@
 The pool has random, heuristic where it plays, the players that come with stratkit, in Stratego
 scripted ones, and the RUN's checkpoints of earlier nights, as long as they are there. By the
 ratings of those nights the opponents are taken of whom a score nearest to one half is expected. The
-night before comes first, and who has met nobody yet. The strangers of stratkit-players(7) are left out, so that they stay
-strangers.
+night before comes first, and who has met nobody yet. The strangers of stratkit-players(7) are left
+out, so that they stay strangers.
 
 This folder gets the games of each night, games-DATE.jsonl, a page of ratings, rating.html, and
 nights.csv: a line for each night with the date, the rating and the scores. Random has rating 0, and
