@@ -11,6 +11,8 @@ none, since no player of Dark Hex knows which these are.
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
 from torch.nn.functional import conv2d
@@ -62,7 +64,7 @@ def _borders(board: tuple[int, int], device: torch.device) -> Tensor:
 
 def _reached(begin: Tensor, stones: Tensor) -> Tensor:
     """bool [n, 2, 2, H, W]: the stones that chains join to those of `begin`, which are some."""
-    kernel = torch.tensor(BESIDE, device=begin.device)[None, None]
+    kernel = _beside(begin.device)
     height, width = begin.shape[-2:]
     reached = begin
     # Off the CPU nobody asks whether it is done: no chain has more stones than the board.
@@ -73,3 +75,9 @@ def _reached(begin: Tensor, stones: Tensor) -> Tensor:
             break
         reached = grown
     return reached
+
+
+@cache
+def _beside(device: torch.device) -> Tensor:
+    """`BESIDE` as the weight of a convolution, copied once: a recorded launch copies nothing."""
+    return torch.tensor(BESIDE, device=device)[None, None]

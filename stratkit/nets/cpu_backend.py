@@ -36,7 +36,7 @@ class CPUBackend(ABC):
 
     def __init__(self, net: str, game: Game, weights: Weights) -> None:
         self.net, self.game = net, game
-        self._module: Network | None = None
+        self._module: Network | None
         self.load(weights, net)
 
     def __getstate__(self) -> dict[str, object]:
@@ -63,7 +63,7 @@ class CPUBackend(ABC):
     def load(self, weights: Weights, net: str) -> None:
         """`Backend.load`."""
         check_weights(net, weights, self.weight_shapes(self.net, self.game))
-        self.weights = weights
+        self.weights, self._module = weights, None  # one that was placed keeps what it had
         self.make(weights)
 
     def forget(self) -> None:  # noqa: B027

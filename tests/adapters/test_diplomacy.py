@@ -139,6 +139,11 @@ def test_what_is_refused() -> None:
     for _ in range(2):
         with pytest.raises(InputError, match="F1902M: F1901M is due"):
             seat.orders(position("S1903M", {}, ("S1901M", SPRING), ("F1902M", FALL)))
+    game = position("F1901M", {}, ("S1901M", SPRING), ("S1901R", {}))
+    game.state_history = {"S1901R": {"units": {"FRANCE": ["A PAR"]}}}  # and nothing of S1901M
+    for _ in range(2):
+        with pytest.raises(InputError, match="S1901R: FRANCE: other units than play leads to"):
+            seat.orders(game)
 
 
 # ---- The package itself ----

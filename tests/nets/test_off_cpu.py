@@ -31,7 +31,8 @@ class Waits(TorchDispatchMode):
         name = func._schema.name.removeprefix("aten::")
         masks = name.startswith("index") and isinstance(args[1], list | tuple)
         kinds = {x.dtype for x in args[1] if x is not None} if masks else set()
-        assert name not in ("nonzero", "masked_select", "_local_scalar_dense", "item"), name
+        waits = ("nonzero", "masked_select", "_local_scalar_dense", "item", "equal")
+        assert name not in waits, name
         assert not kinds & {torch.bool, torch.uint8}, f"{name} by a mask"
         return func(*args, **(kwargs or {}))
 

@@ -287,9 +287,9 @@ class Reading:
         passed = position is not self.position
         if passed:
             self.note(InputError(AFTER_THE_END if over else EMPTY, where=phase.name))
+        self._check(position, phase)
         kind, year = parse_phase(self.map, phase.name)
         self._last = year * len(PHASES) + kind
-        self._check(position, phase)
         if over or (then is None and not any(phase.orders.values())):
             return
 
