@@ -107,7 +107,10 @@ class DiplomacyPlayer:
             self._player.end(*self._seat)
             self._begin()
         states = {str(name): state for name, state in game.state_history.items()}
-        new = [_phase(name, states.get(name, {}), orders) for name, orders in history[len(self._read) :]]
+        new = [
+            _phase(name, states.get(name, {}), orders)
+            for name, orders in history[len(self._read) :]
+        ]
         new.append(_phase(game.get_current_phase(), game.get_state(), {}))
         for phase, then in itertools.pairwise(new):
             with error_context(None, phase.name):
