@@ -12,18 +12,22 @@ then the share of squares.
 from __future__ import annotations
 
 import random
+import sys
 from typing import Any
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.adapters.diplomacy import DiplomacyPlayer
 from stratkit.engine.diplomacy import map_of
-from stratkit.errors import InputError
+from stratkit.errors import InputError, StratkitError
 from stratkit.games.diplomacy.games import actions_of, game_json, game_of
 
 
 def played(players: dict[str, DiplomacyPlayer], seed: str, years: int) -> tuple[Any, list[int]]:
     """The game, and of our orders how many were given, not offered there, and not taken."""
-    from diplomacy import Game
+    try:
+        from diplomacy import Game
+    except ModuleNotFoundError:
+        raise SystemExit("diplomacy_seat.py: the package diplomacy is not installed") from None
 
     game, rng, counts = Game(), random.Random(seed), [0, 0, 0]
     while not game.is_game_done and int(game.get_current_phase()[1:5]) < 1901 + years:
@@ -90,14 +94,18 @@ def main(games: int, seed: int, player: str, years: int, everywhere: bool) -> No
     print(f"{games} games, {refused} of them refused; {phases} phases, {differ} differ")
     given, odd, not_taken = totals
     print(f"{given} orders, {odd} not offered, {not_taken} not taken")
-    print(f"share of squares {sum(shares) / len(shares):.3f}")
+    if shares:
+        print(f"share of squares {sum(shares) / len(shares):.3f}")
 
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("games", metavar="GAMES", type=int)
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    parser.add_argument("games", metavar="GAMES", type=at_least(1))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
     parser.add_argument("--player", metavar="PLAYER", default="diplomacy-v1")
-    parser.add_argument("--years", metavar="YEARS", type=int, default=12)
+    parser.add_argument("--years", metavar="YEARS", type=at_least(1), default=12)
     parser.add_argument("--all", action="store_true", dest="everywhere", help="at all powers")
-    main(**vars(parser.parse_args()))
+    try:
+        main(**vars(parser.parse_args()))
+    except StratkitError as error:
+        sys.exit(f"diplomacy_seat.py: {error}")

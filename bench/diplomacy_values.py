@@ -15,7 +15,7 @@ from collections import Counter
 
 import numpy as np
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import (
     FALL_MOVES,
@@ -80,6 +80,6 @@ def main(games: int, seed: int) -> None:
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("games", metavar="GAMES", type=int)
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    parser.add_argument("games", metavar="GAMES", type=at_least(1))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
     main(**vars(parser.parse_args()))

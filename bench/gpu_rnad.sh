@@ -19,6 +19,9 @@ case ${SIZE:-full} in
     tiny) game=nano net=plain device= minutes=.05 games=2 batch=8 slots=16 ;;
     *) say "SIZE is full, cpu or tiny: $SIZE"; exit 2 ;;
 esac
+minutes=${MINUTES:-$minutes} games=${GAMES:-$games}
+awk -v m="$minutes" 'BEGIN { exit !(m ~ /^[0-9]*[.]?[0-9]+$/ && m > 0) }' || { say "MINUTES is a number above 0: $minutes"; exit 2; }
+case $games in *[!0-9]* | 0*) say "GAMES is a whole number above 0: $games"; exit 2 ;; esac
 [ ! -e "$1" ] || { say "$1: is there already: name another one"; exit 1; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir "$1"
@@ -44,7 +47,7 @@ learn() { # ALGORITHM, for the MINUTES from its first step on: loading does not 
         kill -0 $learner 2>/dev/null || { say "$1 ended before its first step"; exit 1; }
         sleep .1
     done
-    sleep "$(awk "BEGIN { print 60 * ${MINUTES:-$minutes} }")" &
+    sleep "$(awk "BEGIN { print 60 * $minutes }")" &
     clock=$!
     wait $clock
     kill $learner 2>/dev/null || { say "$1 ended before its time"; exit 1; }
@@ -54,5 +57,5 @@ learn rnad
 learn mmd
 trap 'exit 143' INT TERM HUP
 stratkit status rnad mmd
-match rnad mmd heuristic random --game $game -n "${GAMES:-$games}" --seed "$((${SEED:-1} + 1000))" -q -o games.jsonl
+match rnad mmd heuristic random --game $game -n "$games" --seed "$((${SEED:-1} + 1000))" -q -o games.jsonl
 rate games.jsonl --anchor random --prior 1 --html rating.html

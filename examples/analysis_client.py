@@ -5,6 +5,7 @@ game is done. A site or a graphical program talks to stratkit in the same way.
 """
 
 import argparse
+import contextlib
 import json
 import subprocess
 from typing import Any
@@ -13,24 +14,32 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("games", metavar="GAMES.jsonl")
 parser.add_argument("--command", default="analyse", help="how to start it (default: analyse)")
 asked = parser.parse_args()
+if not (command := asked.command.split()):
+    parser.error("--command: it is empty")
 try:
     with open(asked.games, encoding="utf-8") as lines:
         header, *records = (json.loads(line) for line in lines)
     requests = [
-        {"id": number, "game": header["game"], "setups": one["setups"], "moves": one["moves"]}
+        {"id": number, "game": header["game"], "setups": list(setups), "moves": one["moves"]}
         for number, one in enumerate(records, 1)
+        for setups in [one["setups"]]  # null, where the game has none
     ]
 except OSError as error:
     raise SystemExit(f"analysis_client.py: {error}") from None
 except (ValueError, KeyError, TypeError):
-    raise SystemExit(f"analysis_client.py: {asked.games}: no game records of Stratego") from None
-server = subprocess.Popen(
-    [*asked.command.split(), "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-)
+    what = "no game records of Stratego, from setups"
+    raise SystemExit(f"analysis_client.py: {asked.games}: {what}") from None
+try:
+    server = subprocess.Popen(
+        [*command, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+except OSError as error:
+    raise SystemExit(f"analysis_client.py: --command: {error}") from None
 assert server.stdin and server.stdout
-for request in requests:
-    server.stdin.write(json.dumps(request) + "\n")
-server.stdin.close()  # it ends when it has answered all
+# It ends when it has answered all; if it reads no more, it has said why.
+with contextlib.suppress(BrokenPipeError), server.stdin:
+    for request in requests:
+        server.stdin.write(json.dumps(request) + "\n")
 worst: dict[tuple[int, str], dict[str, Any]] = {}
 for line in server.stdout:
     answer = json.loads(line)

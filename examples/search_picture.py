@@ -50,7 +50,7 @@ def main(log: str, picture: str, number: int) -> None:
     right.errorbar(q, at, xerr=errors, fmt="o", capsize=3)
     right.axvline(0, color="grey", linewidth=0.8)
     right.set_xlabel("q, with its standard error")
-    figure.savefig(picture, dpi=100)
+    figure.savefig(picture, format="png", dpi=100)
 
 
 if __name__ == "__main__":

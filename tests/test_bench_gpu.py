@@ -83,6 +83,9 @@ def test_rnad_beside_mmd(tmp_path: pathlib.Path) -> None:
     assert "12 games" in (tmp_path / "new/rating.html").read_text()
     for more, status, what in (
         ({}, 1, f"gpu_rnad.sh: {tmp_path}/new: is there already: name another one"),
+        ({"MINUTES": "abc"}, 2, "gpu_rnad.sh: MINUTES is a number above 0: abc"),
+        ({"MINUTES": "0"}, 2, "gpu_rnad.sh: MINUTES is a number above 0: 0"),
+        ({"GAMES": "0"}, 2, "gpu_rnad.sh: GAMES is a whole number above 0: 0"),
         ({"SIZE": "huge"}, 2, "gpu_rnad.sh: SIZE is full, cpu or tiny: huge"),
     ):
         refused = beside(tmp_path, **more)

@@ -46,20 +46,26 @@ def heights(seeds: list[list[dict[str, Any]]]) -> list[tuple[float, float, float
     return [(statistics.fmean(found), min(found), max(found)) for found in elo]
 
 
-def read(rating: str) -> dict[str, Any]:
-    """A table of ratings. `InputError`: it is none, or has no player of a step."""
+def read(rating: str, keys: Sequence[str]) -> dict[str, Any]:
+    """A table of ratings. `InputError`: it is none, has no player of a step, or lacks a number of
+    one by these keys."""
     try:
         told: dict[str, Any] = json.loads(pathlib.Path(rating).read_text())
         runs = by_run(told["players"])
+        if not runs:
+            raise InputError("no player is called RUN@STEP", file=rating)
+        for players in runs.values():
+            _ = [float(player[key]) for player in players for key in keys]
+        _ = told["game"], [anchor["name"] for anchor in told["anchors"]]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("not of rate --json", file=rating) from None
-    if not runs:
-        raise InputError("no player is called RUN@STEP", file=rating)
+        what = f"not of rate --json, with {', '.join(keys)} and anchors"
+        raise InputError(what, file=rating) from None
     return told
 
 
 def main(ratings: Sequence[str], picture: str) -> None:
-    told = [read(rating) for rating in ratings]
+    keys = ("elo", "low", "high") if len(ratings) == 1 else ("elo",)
+    told = [read(rating, keys) for rating in ratings]
     seeds = [by_run(rating["players"]) for rating in told]
     for rating, seed in zip(ratings, map(steps_of, seeds), strict=True):
         if seed != steps_of(seeds[0]):

@@ -11,13 +11,14 @@ python plan.py > plan.md
 from __future__ import annotations
 
 import argparse
+import math
 import pathlib
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-HERE = pathlib.Path(__file__).parent
+RATES = pathlib.Path(__file__).with_name("rates.toml")
 DAY = 86_400
 
 
@@ -30,9 +31,34 @@ class Rate:
     origin: str
 
 
+def price(text: str) -> float:
+    """A finite number of at least 0."""
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise ValueError
+    return value
+
+
+def rate(text: str) -> float:
+    """A finite number above 0."""
+    if not (value := price(text)):
+        raise ValueError
+    return value
+
+
 def read_rates(file: pathlib.Path) -> dict[str, Rate]:
-    entries = tomllib.loads(file.read_text()).items()
-    return {name: Rate(one["value"], one["unit"], one["from"]) for name, one in entries}
+    """The rates of a file. `SystemExit`: it is not such as rates.toml."""
+    try:
+        entries = tomllib.loads(file.read_text()).items()
+        found = {
+            name: Rate((price if name == "price" else rate)(one["value"]), one["unit"], one["from"])
+            for name, one in entries
+        }
+    except (ValueError, KeyError, TypeError):
+        raise SystemExit(f"plan.py: {file}: not such as {RATES.name}") from None
+    if file != RATES and (lacking := read_rates(RATES).keys() - found.keys()):
+        raise SystemExit(f"plan.py: {file}: it lacks {', '.join(sorted(lacking))}")
+    return found
 
 
 def of_table(text: str, net: str) -> dict[str, tuple[float, str]]:
@@ -217,23 +243,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rates", type=pathlib.Path, default=HERE / "rates.toml")
+    parser.add_argument("--rates", type=pathlib.Path, default=RATES)
     parser.add_argument("--table", type=pathlib.Path, help="what bench/gpu.sh has printed")
     parser.add_argument("--net", default="paper", help="whose rows of the table count")
-    parser.add_argument("--learn", type=float, help="states a second and GPU")
-    parser.add_argument("--play", type=float, help="actions a second and GPU")
+    parser.add_argument("--learn", type=rate, help="states a second and GPU")
+    parser.add_argument("--play", type=rate, help="actions a second and GPU")
     parser.add_argument("--gpus", type=numbers, default=[1, 8, 64], help="1,8,64: how many")
-    parser.add_argument("--price", type=float, help="of an hour of a GPU, in dollars")
+    parser.add_argument("--price", type=price, help="of an hour of a GPU, in dollars")
     given = parser.parse_args()
     rates = read_rates(given.rates)
     measured = of_table(given.table.read_text(), given.net) if given.table else {}
     for name, (value, what) in measured.items():
         rates[name] = Rate(value, rates[name].unit, f"measured: bench/gpu.sh, {what}")
     for name in ("learn", "play", "price"):
-        if value := getattr(given, name):
+        if (value := getattr(given, name)) is not None:
             rates[name] = Rate(value, rates[name].unit, f"given as --{name}")
     print("\n".join(page(rates, given.gpus)))
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        raise SystemExit(f"plan.py: {error}") from None

@@ -22,6 +22,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from stratkit.errors import InputError, StratkitError
+from stratkit.pictures import form_of
 
 # Of Student's t, the 97.5 % quantiles with 1, 2, ... degrees of freedom.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -119,16 +120,18 @@ def draw(games: dict[str, dict[str, Cells]], picture: str) -> None:
         one.legend(fontsize=8)
     figure.suptitle("exploitability of averages, with 95 % intervals over seeds")
     figure.tight_layout()
-    figure.savefig(picture, dpi=110)
+    figure.savefig(picture, format=form_of(picture), dpi=110)
 
 
 def main(runs: pathlib.Path, picture: str | None) -> None:
+    picture = picture or str(runs / "exploitability.png")
+    form_of(picture)
     every = {path.name: read(path) for path in sorted(runs.iterdir()) if path.is_dir()}
     found = {game: learners for game, learners in every.items() if learners}
     if not found:
         raise InputError("no GAME/LEARNER-SEED/MARK.json", file=str(runs))
     print_table(found, runs)
-    draw(found, picture or str(runs / "exploitability.png"))
+    draw(found, picture)
 
 
 if __name__ == "__main__":

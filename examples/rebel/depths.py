@@ -41,10 +41,11 @@ def read(paths: Iterable[str]) -> list[Point]:
             with open(path) as stream:
                 report = json.load(stream)
             for one in report["policies"]:
-                kind = report["game"], one["depth"], one["games"], one["estimator"]
-                points.add(Point(*kind, one["exploitability"], one["nash_conv_error"] / 2))
+                kind = str(report["game"]), int(one["depth"]), int(one["games"])
+                judged = float(one["exploitability"]), one["nash_conv_error"] / 2
+                points.add(Point(*kind, str(one["estimator"]), *judged))
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: not of `exploit --json` with searches") from error
+            raise ValueError(f"{path}: not of `exploit --json` with searches to a depth") from error
     return sorted(points)
 
 
@@ -66,6 +67,8 @@ def main(picture: str, paths: Sequence[str]) -> None:
     for point in found:
         print(*point[:4], *(f"{number:.5f}" for number in point[4:]), sep="\t")
     drawn = [point for point in found if point.estimator == "average"]
+    if not drawn:
+        raise ValueError("no search was judged by its average")
     games = sorted({point.game for point in drawn})
     numbers = {game: {x.repeats for x in drawn if x.game == game} for game in games}
     both = set.intersection(*numbers.values())

@@ -25,15 +25,17 @@ import numpy as np
 import torch
 
 from stratkit.arrays import Float32s, Int64s
-from stratkit.engine import Game, PublicTree
+from stratkit.declared import read_options, read_value, whole
+from stratkit.engine import Game
 from stratkit.errors import StratkitError, UsageError
 from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import ReBeLConfig, RunConfig
 from stratkit.learn.rebel import ReBeL
 from stratkit.nets.pbs import PBSNet
+from stratkit.play.values import parse_search
+from stratkit.players.searching.pbs import open_tree, search_of
 from stratkit.search.generate import Examples, Generator
 from stratkit.search.leaves import NetworkLeaves
-from stratkit.search.safe import PBSSearch
 from stratkit.storage.checkpoints import save_checkpoint
 
 GAMES, BATCH = 256, 256  # games of self-play at a time; examples of a step
@@ -122,21 +124,31 @@ def extracted(network: PBSNet, member: Member) -> PBSNet:
     return own
 
 
+def settings(asked: argparse.Namespace) -> tuple[ReBeLConfig, RunConfig]:
+    """As `train` reads them. `UsageError`: it would refuse one."""
+    try:
+        steps = read_value("steps", whole(1), asked.steps)
+        halve = ",".join(str(steps * part // 20) for part in (10, 15, 18))
+        learned = {"lr": asked.lr, "uses": asked.uses, "halve": halve}
+        run = {"batch": str(BATCH), "seed": asked.seed}
+        return read_options(ReBeLConfig, learned), read_options(RunConfig, run)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
 class OneNetwork:
     """Self-play in all games of `union` in turn, and what learns from them."""
 
     def __init__(self, union: Any, asked: argparse.Namespace) -> None:
         self.union, self.net = union, asked.net
-        halve = tuple(asked.steps * part // 20 for part in (10, 15, 18))
-        config = ReBeLConfig(lr=asked.lr, uses=asked.uses, halve=halve)
-        algorithm = ReBeL(asked.net, union, config, asked.seed)
-        run = RunConfig(batch=BATCH, seed=asked.seed)
-        self.learner, self.networks = BufferedOptimizer(algorithm, run), algorithm.networks
-        search = PBSSearch(updates=asked.updates, depth=asked.depth)
+        config, run = settings(asked)
+        search = search_of(parse_search(f"cfr,iterations={asked.updates},depth={asked.depth}"))
         self.plays = [
-            Generator(PublicTree(member.game), search, GAMES, asked.seed)
+            Generator(open_tree(member.game, search), search, GAMES, run.seed)
             for member in union.members
         ]
+        algorithm = ReBeL(asked.net, union, config, run.seed)
+        self.learner, self.networks = BufferedOptimizer(algorithm, run), algorithm.networks
         self.examples = [0] * len(self.plays)  # of each game
         self.loss = 0.0  # of the last step
 
@@ -175,11 +187,11 @@ class OneNetwork:
 
 def main(asked: argparse.Namespace) -> None:
     torch.set_num_threads(1)
-    one = OneNetwork(Union(asked.games), asked)
+    one, steps = OneNetwork(Union(asked.games), asked), int(asked.steps)
     os.makedirs(asked.folder, exist_ok=True)
     print(*["step", "seconds", "loss", *asked.games], sep="\t")
     for part in range(1, 11):
-        until = asked.steps * part // 10
+        until = steps * part // 10
         while one.learner.step < until:
             one.round(until)
         seconds = f"{time.process_time():.0f}"
@@ -193,13 +205,13 @@ if __name__ == "__main__":
     )
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("games", metavar="GAME", nargs="+")
-    parser.add_argument("--steps", type=int, default=20000, help=f"of {BATCH} examples")
-    parser.add_argument("--uses", type=float, default=80, help="of an example, on average")
-    parser.add_argument("--lr", type=float, default=5e-3, help="learning rate at first")
+    parser.add_argument("--steps", default="20000", help=f"of {BATCH} examples")
+    parser.add_argument("--uses", default="80", help="of an example, on average")
+    parser.add_argument("--lr", default="5e-3", help="learning rate at first")
     parser.add_argument("--net", default="pbs:128x128")
     parser.add_argument("--depth", type=int, default=4, help="of searches in self-play")
     parser.add_argument("--updates", type=int, default=128, help="of one player each, of a search")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", default="1")
     try:
         main(parser.parse_args())
     except (StratkitError, OSError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 from typing import Any
@@ -144,6 +145,35 @@ def test_what_is_refused() -> None:
     for _ in range(2):
         with pytest.raises(InputError, match="S1901R: FRANCE: other units than play leads to"):
             seat.orders(game)
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "what"),
+    [
+        ("seat", "0", "GAMES: not a whole number of at least 1: '0'"),
+        ("seat", "1 -4", "SEED: not a whole number of at least 0: '-4'"),
+        ("seat", "1 1 --years 0", "--years: not a whole number of at least 1: '0'"),
+        ("seat", "1 1 --player nope", "diplomacy_seat.py: "),
+        ("seat", "1 1", "diplomacy_seat.py: the package diplomacy is not installed"),
+        ("values", "1 -4", "SEED: not a whole number of at least 0: '-4'"),
+        ("values", "0", "GAMES: not a whole number of at least 1: '0'"),
+    ],
+)
+def test_words_that_its_benches_refuse(
+    script: str,
+    words: str,
+    what: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In one line, here where the package is missing."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    monkeypatch.setitem(sys.modules, "diplomacy", None)
+    monkeypatch.setattr(sys, "argv", [f"diplomacy_{script}.py", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / f"bench/diplomacy_{script}.py"), run_name="__main__")
+    said = capsys.readouterr().err or str(ended.value.code)
+    assert what in said and said.count("\n") == (ended.value.code == 2)
 
 
 # ---- The package itself ----

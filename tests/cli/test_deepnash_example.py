@@ -152,7 +152,7 @@ def learned(folder: pathlib.Path, *words: object) -> subprocess.CompletedProcess
 
 
 def test_a_page_of_what_a_checkpoint_has_learned(tmp_path: pathlib.Path) -> None:
-    """The counts are printed; what is wrong has one line, before a game is played."""
+    """The counts are printed; what is wrong has one line, before the policy plays."""
     done = learned(tmp_path, "heuristic", "nano", "page.html")
     assert (done.returncode, done.stderr) == (0, "")
     assert "strong chases met" in done.stdout and re.search("^games +3$", done.stdout, re.M)
@@ -165,7 +165,10 @@ def test_a_page_of_what_a_checkpoint_has_learned(tmp_path: pathlib.Path) -> None
         (("heuristic", "nano", "page.html"), 1, "learned.sh: page.html: exists already"),
         (("heuristic", "nano", "no/page.html"), 1, "learned.sh: no/page.html: cannot be written"),
         (("nobody", "nano", "a.html"), 1, "selfplay: no built-in player"),
-        (("heuristic", "nano"), 2, "usage: learned.sh PLAYER GAME PAGE.html"),
+        (("heuristic", "nano"), 2, "usage: learned.sh POLICY GAME PAGE.html"),
+        (("heuristic", "nano", "-"), 2, "learned.sh: PAGE is a file, not -"),
+        (("nobody", "kuhn", "a.html"), 3, "fenfs: standard input: no games of Stratego: 'kuhn'"),
+        (("temperature=.5,heuristic", "nano", "a.html"), 2, "selfplay: keys of a PLAYER go to"),
     ):
         refused = learned(tmp_path, *words)
         assert refused.returncode == status and refused.stderr.startswith(what), refused.stderr
@@ -222,3 +225,33 @@ def test_a_plan_by_a_table_of_rates(tmp_path: pathlib.Path) -> None:
     refused = plan("--table", table, "--net", "tiny")
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1
     assert "no learner and self-play of tiny" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "what"),
+    [
+        (("--price", "nan"), 2, "argument --price: invalid price value: 'nan'"),
+        (("--price", "-1"), 2, "argument --price: invalid price value: '-1'"),
+        (("--learn", "0"), 2, "argument --learn: invalid rate value: '0'"),
+        (("--play", "inf"), 2, "argument --play: invalid rate value: 'inf'"),
+        (("--rates", "old.toml"), 1, "plan.py: old.toml: it lacks price"),
+        (("--rates", "none.toml"), 1, "plan.py: none.toml: not such as rates.toml"),
+        (("--rates", "nowhere"), 1, "plan.py: [Errno 2] No such file or directory: 'nowhere'"),
+        (("--table", "nowhere"), 1, "plan.py: [Errno 2] No such file or directory: 'nowhere'"),
+    ],
+)
+def test_numbers_that_no_plan_has(
+    words: tuple[str, str], status: int, what: str, tmp_path: pathlib.Path
+) -> None:
+    rates = PLAN.with_name("rates.toml").read_text()
+    (tmp_path / "old.toml").write_text(re.sub(r"\[price\][^[]*", "", rates))
+    (tmp_path / "none.toml").write_text(re.sub("value = 22_585", "value = 0", rates))
+    command = [sys.executable, "-I", PLAN, *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[-1].removeprefix("plan.py: error: ")
+    assert (done.returncode, said, done.stdout) == (status, what, "")
+
+
+def test_a_price_of_0_is_one() -> None:
+    said = plan("--price", 0).stdout
+    assert "| cost in dollars at 0 a GPU hour | 0 | 0 | 0 |" in said

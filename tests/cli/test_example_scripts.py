@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import runpy
 import sys
@@ -104,6 +105,21 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A folder with mini.eps and games.jsonl, a game each of random players; a network; and what is
     no cell of a table, nor ratings."""
     folder = tmp_path_factory.mktemp("played")
+    dice = ("match", "random", "name=r,random", "--game", "liars_dice:1x2", "-n", 2)
+    assert run(*dice, "-o", folder / "dice.jsonl").status == 0
+    judged = {"depth": 2, "games": 4, "exploitability": 0.1, "nash_conv_error": 0.01}
+    iterate = {**judged, "estimator": "iterate"}
+    rated = {"name": "a@1", "elo": 1.0, "low": 0.0, "high": 2.0}
+    table = {"players": [rated], "anchors": [], "game": "kuhn"}
+    for name, one in {
+        "iterate.json": {"game": "a", "policies": [iterate]},
+        "by-nodes.json": {"game": "a", "policies": [iterate, {**iterate, "depth": None}]},
+        "no-elo.json": {**table, "players": [{"name": "a@1"}]},
+        "null-elo.json": {**table, "players": [{**rated, "elo": None}]},
+        "no-interval.json": {**table, "players": [{**rated, "low": None}]},
+        "no-anchors.json": {"players": [rated], "game": "kuhn"},
+    }.items():
+        (folder / name).write_text(json.dumps(one))
     cell = folder / "runs/kuhn/ppo-1/10.json"
     cell.parent.mkdir(parents=True)
     cell.write_text('{"policies": [1]}')
@@ -191,16 +207,42 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         (ELO, "nowhere a", "elo_by_step.py: [Errno 2] No such file or directory: 'nowhere'"),
         (ELO, "games.jsonl a", "elo_by_step.py: games.jsonl: not of rate --json"),
         (ELO, "nobody.json a", "elo_by_step.py: nobody.json: no player is called RUN@STEP"),
+        (ELO, "no-elo.json a", "elo_by_step.py: no-elo.json: not of rate --json, with elo"),
+        (ELO, "null-elo.json a", "elo_by_step.py: null-elo.json: not of rate --json, with elo"),
+        (ELO, "null-elo.json null-elo.json a", "elo_by_step.py: null-elo.json: not of rate --json"),
+        (ELO, "no-interval.json a", "elo_by_step.py: no-interval.json: not of rate --json"),
+        (ELO, "no-anchors.json a", "elo_by_step.py: no-anchors.json: not of rate --json"),
+        (TABLE, "runs x.foo", "table.py: pictures are .png or .svg, not .foo: 'x.foo'"),
         (MAPS, "mini.eps a", "games.py: mini.eps: "),
         (MAPS, "games.jsonl a", "games.py: games.jsonl: games of mini, not of Diplomacy"),
         (MAPS, "games.jsonl a 9", "games.py: games.jsonl: no game 9"),
         (SEARCH, "mini.eps a", "search_picture.py: mini.eps: 0 decisions with a search"),
         (CLIENT, "nowhere", "analysis_client.py: [Errno 2] No such file or directory: 'nowhere'"),
         (CLIENT, "mini.eps", "analysis_client.py: mini.eps: no game records of Stratego"),
+        (CLIENT, "dice.jsonl", "analysis_client.py: dice.jsonl: no game records of Stratego"),
+        (
+            CLIENT,
+            "games.jsonl --command nosuch",
+            "analysis_client.py: --command: [Errno 2] No such",
+        ),
+        (
+            CLIENT,
+            "games.jsonl --command=",
+            "usage: analysis_client.py [-h] [--command COMMAND] GAMES.jsonl",
+        ),
+        (DEPTHS, "a by-nodes.json", "depths.py: by-nodes.json: not of `exploit --json` with searc"),
+        (DEPTHS, "a iterate.json", "depths.py: no search was judged by its average"),
         (DEPTHS, "a", "usage: depths.py [-h] PICTURE JSON [JSON ...]"),
         (DEPTHS, "a nowhere.json", "depths.py: nowhere.json: No such file"),
         (ONE, "a 1x2 1x2", "one_network.py: games are different ones, each such as 1x4: '1x2'"),
         (ONE, "a kuhn", "one_network.py: games are different ones, each such as 1x4: 'kuhn'"),
+        (ONE, "a 1x2 --uses 0", "one_network.py: uses=0: a number above 0"),
+        (ONE, "a 1x2 --seed -1", "one_network.py: seed=-1: a whole number from 0"),
+        (ONE, "a 1x2 --lr -1", "one_network.py: lr=-1: a number above 0"),
+        (ONE, "a 1x2 --steps 0", "one_network.py: steps=0: a whole number from 1"),
+        (ONE, "a 1x2 --updates 0", "one_network.py: --search: iterations=0: "),
+        (ONE, "a 1x2 --depth -1", "one_network.py: --search: depth=-1: a whole number from 0"),
+        (ONE, "a 1x2 --depth 50", "one_network.py: depth=50: liars_dice:1x2 ends after 4 decis"),
         (BELIEFS, "kuh", "random_beliefs.py: unknown game 'kuh' (did you mean 'kuhn'?)"),
     ],
 )
