@@ -191,6 +191,17 @@ def test_the_page_of_train_has_the_presets_of_games() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_no_sentence_stands_behind_a_macro_of_two_fonts(path: pathlib.Path) -> None:
+    """Which would join its words: `.BR mini . The paper keeps`."""
+    joined = []
+    for line in path.read_text().splitlines():
+        if alternating := re.match(r"\.(?:BR|RB|BI|IB|IR|RI) (.*)", line):
+            bare = re.sub(r'"[^"]*"', ";", alternating[1])
+            joined += [line] if re.search(r"\b[A-Za-z]+ [a-z]+ [a-z]+\b", bare) else []
+    assert joined == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_pages_are_sound_roff(path: pathlib.Path) -> None:
     """For the programs that read them, as far as they are here."""
     if not shutil.which("mandoc") and not shutil.which("groff"):
