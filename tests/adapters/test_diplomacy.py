@@ -187,13 +187,6 @@ def python(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str
     )
 
 
-@pytest.fixture
-def package(tmp_path: pathlib.Path) -> None:
-    if python(tmp_path, "-c", "import diplomacy.engine.game").returncode:
-        pytest.skip("the package diplomacy is not installed")
-
-
-@pytest.mark.usefixtures("package")
 def test_the_example_of_the_page_runs(tmp_path: pathlib.Path) -> None:
     page = (ROOT / "man/stratkit-python.7").read_text().replace("\\-", "-")
     (code,) = re.findall(r"^\.nf\n(from diplomacy import .*?)^\.fi$", page, re.M | re.S)
@@ -201,7 +194,6 @@ def test_the_example_of_the_page_runs(tmp_path: pathlib.Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
-@pytest.mark.usefixtures("package")
 def test_it_plays_in_games_of_the_package(tmp_path: pathlib.Path) -> None:
     """Beside random powers. It takes the orders as they are, and comes to the same units and
     centres."""
