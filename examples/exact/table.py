@@ -46,15 +46,16 @@ def read(folder: pathlib.Path) -> dict[str, Cells]:
     return found
 
 
-def minutes(folder: pathlib.Path, learner: str) -> float:
-    """CPU minutes of a run of this learner, in the mean, of self-play and learning."""
+def minutes(folder: pathlib.Path, learner: str) -> str:
+    """CPU minutes of a run of this learner, in the mean, of self-play and learning; nothing, if no
+    run says them."""
     runs = [
         path
         for path in folder.glob(f"{learner}-*/cpu.txt")
         if path.parent.name.rpartition("-")[0] == learner
     ]
     spent = re.findall(r"(\d+)m([\d.]+)s", " ".join(path.read_text() for path in runs))
-    return sum(int(m) + float(s) / 60 for m, s in spent) / max(1, len(runs))
+    return f"{sum(int(m) + float(s) / 60 for m, s in spent) / len(runs):.1f}" if runs else ""
 
 
 def interval(values: list[float]) -> tuple[float, float]:
@@ -92,7 +93,7 @@ def print_table(games: dict[str, dict[str, Cells]], root: pathlib.Path) -> None:
             end = cells[max(cells)]
             seeds = ", ".join(short(value) for value in end["average"])
             whole = len(end["last"]) == len(cells[min(cells)]["last"])
-            cost = f"{minutes(root / game, learner):.1f}" if whole else ""
+            cost = minutes(root / game, learner) if whole else ""
             row = (f"`{name_of(game)}`", learner, *averages, seeds, cell(end["last"]), cost)
             print(f"| {' | '.join(row)} |")
 

@@ -153,8 +153,8 @@ def _write_page(title: str, figures: Figures, options: StatsOptions) -> None:
     if players:
         columns.append((f"opponents of {players}", others))
     with open_output(options.html, options.force) as out:
-        what = f"Setups and habits: {players or title}"
-        out.write(stats_page(what if options.title is None else printable(options.title), columns))
+        what = options.title or f"Setups and habits: {players or title}"
+        out.write(stats_page(printable(what), columns))
 
 
 def _draw(columns: list[tuple[str, Figures]], path: str, force: bool) -> None:

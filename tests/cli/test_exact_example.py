@@ -87,4 +87,5 @@ def test_intervals_are_over_seeds(tmp_path: pathlib.Path) -> None:
     assert found == {"a-b": {10: {"last": [0.1, 0.2, 0.3], "average": [0.5] * 3}}}
     assert functions["interval"](found["a-b"][10]["last"]) == pytest.approx((0.2, 0.2484), abs=1e-4)
     assert functions["cell"]([0.5] * 3) == ".5000 ± .0000"
-    assert functions["minutes"](tmp_path / "kuhn", "a-b") == 2.0
+    assert functions["minutes"](tmp_path / "kuhn", "a-b") == "2.0"
+    assert functions["minutes"](tmp_path / "kuhn", "c") == ""

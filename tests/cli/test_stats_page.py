@@ -57,6 +57,15 @@ def test_the_page_of_a_player_and_its_opponents(
     assert "no games to show" in fenfs("stats", "--html", tmp_path / "b.html", path)[2][-1]
 
 
+def test_a_page_has_the_title_that_it_is_given(games: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    for number, (words, title) in enumerate(
+        [(["--title", "<Mine>"], "&lt;Mine&gt;"), (["--title", ""], "Setups and habits")]
+    ):
+        page = tmp_path / f"{number}.html"
+        assert fenfs("stats", "--html", page, *words, games)[0] == 0
+        assert f"<title>{title}" in page.read_text()
+
+
 def test_all_variants_stand_on_one_page(tmp_path: pathlib.Path) -> None:
     page = tmp_path / "page.html"
     assert fenfs("stats", "--html", page, LOGS)[0] == 0
