@@ -74,10 +74,11 @@ void sk_subgames_beliefs(const sk_subgames *subgames, int32_t player, const doub
 /* The reach of the roots' hands, of beliefs [subgames]. */
 void sk_subgames_begin(const sk_subgames *subgames, int32_t player, const double *beliefs,
                        double *reach);
-/* Of every leaf what a network sees that is asked for the player's values: whether the player acts,
- * what everybody sees, beliefs of its hands and of the opponent's. */
-void sk_subgames_inputs(const sk_subgames *subgames, int32_t player, const double *reach,
-                        const double *other_reach, float *rows);
+/* What a network sees that is asked for the player's values, of each leaf where the opponent gets:
+ * whether the player acts, what everybody sees, beliefs of its hands and of the opponent's. Returns
+ * how many rows these are; leaves [leaves] tell of which leaf each is. Elsewhere nothing is won. */
+int64_t sk_subgames_inputs(const sk_subgames *subgames, int32_t player, const double *reach,
+                           const double *other_reach, int32_t *leaves, float *rows);
 /* The reach of all other parts' hands, of that of the roots'. */
 void sk_subgames_reach(const sk_subgames *subgames, int32_t player, const double *policy,
                        double *reach);

@@ -199,16 +199,27 @@ void sk_subgames_begin(const sk_subgames *g, int32_t player, const double *belie
     }
 }
 
-void sk_subgames_inputs(const sk_subgames *g, int32_t player, const double *reach,
-                        const double *other_reach, float *rows)
+/* Whether any of a player's hands gets to a part. */
+static int gets_there(const sk_subgames *g, const part *p, int player, const double *reach)
+{
+    for (int32_t i = 0; i < node_of(g, p)->hands[player]; i++)
+        if (reach[p->hand[player] + i] > 0.0)
+            return 1;
+    return 0;
+}
+
+int64_t sk_subgames_inputs(const sk_subgames *g, int32_t player, const double *reach,
+                           const double *other_reach, int32_t *leaves, float *rows)
 {
     int32_t hands = g->tree->game->is.hands, bytes = g->tree->game->is.public_bytes;
     assert(hands <= SK_MOST_ACTIONS);
     double belief[SK_MOST_ACTIONS];
+    int64_t n = 0;
     for (const part *p = g->parts; p < g->parts + g->n_parts; p++) {
-        if (p->leaf < 0)
+        if (p->leaf < 0 || !gets_there(g, p, !player, other_reach))
             continue;
-        float *out = rows + (int64_t)p->leaf * (1 + bytes + 2 * hands);
+        float *out = rows + n * (1 + bytes + 2 * hands);
+        leaves[n++] = p->leaf;
         const uint8_t *seen = g->tree->seen + (int64_t)node_of(g, p)->seen * bytes;
         *out++ = (float)(node_of(g, p)->actor == player);
         for (int32_t i = 0; i < bytes; i++)
@@ -220,4 +231,5 @@ void sk_subgames_inputs(const sk_subgames *g, int32_t player, const double *reac
                 *out++ = (float)belief[i];
         }
     }
+    return n;
 }

@@ -216,18 +216,23 @@ class Subgames:
             absent[player][self.roots_of(player)[1]] = False
         return absent[0].nonzero(), absent[1].nonzero()
 
-    def inputs(self, player: int, reach: tuple[Float64s, Float64s], out: Any) -> None:
-        """Writes into `out`, float32 [L, game's pbs_inputs], what a network sees of each leaf that
-        is asked for `player`'s values: whether the player acts there, what everybody sees, the
-        beliefs of its hands and those of the opponent's."""
+    def inputs(self, player: int, reach: tuple[Float64s, Float64s], out: Any) -> Int32s:
+        """What a network sees that is asked for `player`'s values at the leaves where the opponent
+        gets: elsewhere they are multiplied by 0. Returns which leaves these are, int32 [n], and
+        writes a row of each into the first n of `out`, float32 [L, game's pbs_inputs]: whether the
+        player acts there, what everybody sees, the beliefs of its hands and those of the
+        opponent's."""
         _both("reach", reach)
-        lib.sk_subgames_inputs(
+        leaves = np.empty(self.leaves, np.int32)
+        n = lib.sk_subgames_inputs(
             self._handle,
             _player(player),
             self._hands("reach", reach[player], player),
             self._hands("reach", reach[1 - player], 1 - player),
+            writable(leaves),
             filled("out", out, "float32", (self.leaves, self.tree.game.pbs_inputs)),
         )
+        return leaves[:n]
 
     # ---- Loops over all parts ----
 

@@ -44,7 +44,8 @@ class ExactLeaves:
 
 
 class NetworkLeaves:
-    """Asks a value network, which answers in units of the game's largest return."""
+    """Asks a value network, which answers in units of the game's largest return. Of leaves where
+    the opponent does not get it is not asked: what they are worth counts nothing there."""
 
     def __init__(self, network: PBSNet) -> None:
         import torch
@@ -61,10 +62,12 @@ class NetworkLeaves:
         self._device, self._precision = device, precision
 
     def __call__(self, subgames: Subgames, player: int, reach: Reach) -> Float32s:
-        rows = np.empty((subgames.leaves, subgames.tree.game.pbs_inputs), np.float32)
-        subgames.inputs(player, reach, rows)
-        values, unit = self.values(rows), subgames.tree.game.unit
-        return values if unit == 1 else values * np.float32(unit)
+        game = subgames.tree.game
+        rows = np.empty((subgames.leaves, game.pbs_inputs), np.float32)
+        leaves = subgames.inputs(player, reach, rows)
+        values = np.zeros((subgames.leaves, game.hands), np.float32)
+        values[leaves] = self.values(rows[: len(leaves)]) * np.float32(game.unit)
+        return values
 
     def values(self, rows: Float32s) -> Float32s:
         """What the network says to `rows` of inputs, float32 [n, game's hands], in those units."""

@@ -297,11 +297,40 @@ def test_beliefs_follow_the_policy_and_fall_back_to_what_was_believed() -> None:
     rows = np.zeros((subgames.leaves, subgames.tree.game.pbs_inputs), np.float32)
     other = subgames.begin(1, np.array([[0.2, 0.3, 0.5]]))
     subgames.reach(1, policy, other)
-    subgames.inputs(1, (reach, other), rows)
+    assert (subgames.inputs(0, (reach, other), rows) == np.arange(subgames.leaves)).all()
+    assert (rows[:, 0] == 0).all()  # player 1 acts, and player 0 is asked
+    assert rows[:, 7:10] == pytest.approx(found)
+    leaves = subgames.inputs(1, (reach, other), rows)
+    assert sorted(nodes[leaves]) == [0, 2]  # player 0 bids nothing else
+    rows = rows[: len(leaves)]
     assert (rows[:, 0] == 1).all()  # player 1 acts, and is asked
-    assert (rows[:, 1:7].argmax(1) == nodes).all()
+    assert (rows[:, 1:7].argmax(1) == nodes[leaves]).all()
     assert rows[:, 7:10] == pytest.approx(np.tile([0.2, 0.3, 0.5], (len(rows), 1)))
-    assert rows[:, 10:] == pytest.approx(found)
+    assert rows[:, 10:] == pytest.approx(found[leaves])
+
+
+def test_leaves_where_the_opponent_does_not_get_count_nothing() -> None:
+    """So a network need not be asked about them: whatever it said, all values are the same."""
+    public = pair_of("liars_dice:2x3").public
+    rng = np.random.default_rng(5)
+    beliefs = public.prior(public.opening, 0)[None], public.prior(public.opening, 1)[None]
+    subgames = Subgames(public, np.array([public.opening], np.int32), 2)
+    policy = subgames.normalised(np.where(rng.random(subgames.choices) < 0.3, 1.0, 0))
+    reach = subgames.begin(0, beliefs[0]), subgames.begin(1, beliefs[1])
+    for player in (0, 1):
+        subgames.reach(player, policy, reach[player])
+    rows = np.zeros((subgames.leaves, public.game.pbs_inputs), np.float32)
+    for player in (0, 1):
+        asked = subgames.inputs(player, reach, rows)
+        assert 0 < len(asked) < subgames.leaves
+        some = np.zeros((subgames.leaves, public.game.hands), np.float32)
+        some[asked] = rng.random((len(asked), public.game.hands))
+        every = rng.random(some.shape, np.float32)
+        every[asked] = some[asked]
+        found, other = (np.zeros(subgames.hands[player]) for _ in range(2))
+        subgames.ends(player, reach[1 - player], some, found)
+        subgames.ends(player, reach[1 - player], every, other)
+        assert found.any() and (found == other).all()
 
 
 def test_a_belief_in_a_hand_that_is_not_there_is_refused() -> None:
