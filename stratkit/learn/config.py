@@ -289,7 +289,7 @@ class RNaDConfig(PlayConfig):
         (10_000, 100_000, 35_000), wholes(1), "steps of an iteration of the regularisation policy"
     )
     repeats: tuple[int, ...] = option(
-        (100, 65, 1),
+        (101, 65, 1),
         wholes(1),
         "how many iterations have each of the sizes; the last goes on for ever",
     )

@@ -236,9 +236,9 @@ def test_schedule_without_ramp_and_for_ever() -> None:
     always = EntropySchedule((3,), (1,), ramp=0)
     assert [always(n) for n in range(4)] == [(1, False), (1, False), (1, True), (1, False)]
     assert always.iteration(3_000_001) == (1_000_000, 3_000_000, 3)
-    paper = EntropySchedule((10_000, 100_000, 35_000), (100, 65, 1))
-    assert paper(999_999) == (1.0, True) and paper(1_000_000) == (0.0, False)
-    assert paper.iteration(1_000_000 + 65 * 100_000) == (165, 7_500_000, 35_000)
+    paper = EntropySchedule((10_000, 100_000, 35_000), (101, 65, 1))
+    assert paper(1_009_999) == (1.0, True) and paper(1_010_000) == (0.0, False)
+    assert paper.iteration(1_010_000 + 65 * 100_000) == (166, 7_510_000, 35_000)
     for sizes, repeats in (((), ()), ((0,), (1,)), ((1, 2), (1,))):
         with pytest.raises(ValueError, match="schedule"):
             EntropySchedule(sizes, repeats)
