@@ -30,6 +30,7 @@ from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.baselines import HeuristicPlayer
 from stratkit.players.factory import open_player
+from stratkit.players.levels import LEVELS
 from stratkit.players.player import Decision, Player, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.scripted.habits import HABITS
@@ -37,6 +38,9 @@ from stratkit.players.scripted.options import KEPT, REPORTED, SCRIPTS
 from stratkit.players.scripted.player import ScriptedPlayer
 from stratkit.players.scripted.sight import FAR, Ground
 from stratkit.storage.columns import Episode
+
+# Those of the reported ones whom people may choose as weak opponents.
+IN_LEVELS = {"raider", "baiter", "bluffer"}
 
 
 def chosen(name: str, scene: Scene, seed: int = 1, skill: float = 1.0) -> str:
@@ -329,10 +333,12 @@ def test_bad_input_is_one_line(words: tuple[str, ...], status: int, message: str
 
 
 def test_the_reported_ones_are_in_no_preset_and_no_pool() -> None:
-    """Nobody who ships learns against them."""
+    """Nobody who ships learns against them. Weak levels for people are the one exception."""
     named = re.compile(rf"\b({'|'.join((*REPORTED, *KEPT))})\b")
     presets = [preset for kind in PLAYERS for preset in kind.presets.values()]
     assert not [key for preset in presets for key in preset.values() if named.search(key)]
+    levels = [member for of_game in LEVELS.values() for level in of_game for member in level]
+    assert {found[1] for member in levels if (found := named.search(member))} == IN_LEVELS
     recipes = [
         path
         for pattern in ("examples/**/Makefile", "examples/**/*.sh", "bench/*.sh", "bench/*.py")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from stratkit.declared import number, option
 from stratkit.frozen import frozen
 
-# Nobody learns against these, and no setting is chosen by them: figures against them are reported.
+# Nobody learns against these, and no setting is chosen by them but for the levels, some of which
+# they are: figures against them are reported.
 REPORTED = ("raider", "baiter", "waiter", "bluffer")
 # By those kept, settings may be chosen: nobody learns against them either.
 KEPT = ("shuttler",)
