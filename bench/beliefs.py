@@ -23,7 +23,7 @@ from collections import defaultdict
 import numpy as np
 import torch
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.engine import Batch, Game, hidden_types
 from stratkit.engine.stratego import BOMB, FLAG, NO_PIECE, Variant, placements, variant
 from stratkit.models.open_model import BeliefModel, open_model
@@ -257,7 +257,7 @@ if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("belief", metavar="BELIEF")
     parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-easy")
-    parser.add_argument("games", metavar="GAMES", nargs="?", default=12, type=int)
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=977, type=int)
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=12, type=at_least(2))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=977, type=at_least(0))
     parser.add_argument("picture", metavar="PICTURE", nargs="?", default="")
     main(**vars(parser.parse_args()))

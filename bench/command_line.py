@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -26,5 +28,17 @@ def at_least(least: int) -> Callable[[str], int]:
             what = f"not a whole number of at least {least}: {text!r}"
             raise argparse.ArgumentTypeError(what)
         return int(text)
+
+    return parse
+
+
+def above(bound: float) -> Callable[[str], float]:
+    """Reads a finite number that is larger."""
+
+    def parse(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if bound < float(text) < math.inf:
+                return float(text)
+        raise argparse.ArgumentTypeError(f"not a number above {bound:g}: {text!r}")
 
     return parse

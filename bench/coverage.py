@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from command_line import Parser, at_least
+from command_line import Parser, above, at_least
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
@@ -95,7 +95,7 @@ def covered(
 
 def main() -> None:
     parser = Parser(description=__doc__)
-    parser.add_argument("--pools", type=float, default=1, help="times as many (default: 1)")
+    parser.add_argument("--pools", type=above(0), default=1, help="times as many (default: 1)")
     parser.add_argument("--players", type=int, nargs="+", default=list(POOLS), choices=list(POOLS))
     parser.add_argument(
         "--resamples", type=at_least(1), default=200, help="of a bootstrap (default: 200)"

@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--game", default="barrage")
     parser.add_argument("--against", action="append", default=[])
     parser.add_argument("--games", type=at_least(2), default=2000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=at_least(0), default=1)
     asked = parser.parse_args()
     game, player, pairs = asked.game, asked.player, asked.games // 2
     nats, error = entropy(game, player, 256, asked.seed)

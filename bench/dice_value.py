@@ -11,7 +11,6 @@ exploitability.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import time
@@ -19,6 +18,8 @@ from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
+
+from command_line import Parser, at_least
 
 Floats = NDArray[np.float32]
 
@@ -147,9 +148,7 @@ def main(dice: int, faces: int, iterations: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__)
     for name in ("dice", "faces", "iterations"):
-        parser.add_argument(name, metavar=name[0].upper(), type=int)
+        parser.add_argument(name, metavar=name[0].upper(), type=at_least(1))
     main(**vars(parser.parse_args()))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.engine.diplomacy import (
     FALL_MOVES,
     HOLD,
@@ -123,6 +123,6 @@ def main(python: str, phases: int, seed: int) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("python", metavar="PYTHON")
-    parser.add_argument("phases", metavar="PHASES", type=int)
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    parser.add_argument("phases", metavar="PHASES", type=at_least(1))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
     main(**vars(parser.parse_args()))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from command_line import Parser, at_least
+from command_line import Parser, above, at_least
 from stratkit.arrays import Bools, Bytes, Float32s, Float64s
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import ADJUSTMENTS, ASK_VERB, FALL_MOVES, SPRING_MOVES, views_of
@@ -105,5 +105,5 @@ if __name__ == "__main__":
     parser.add_argument("checkpoint", metavar="CHECKPOINT")
     parser.add_argument("--games", type=at_least(2), default=203)
     parser.add_argument("--seed", type=at_least(0), default=1)
-    parser.add_argument("--temperature", type=float, default=0.4)
+    parser.add_argument("--temperature", type=above(0), default=0.4)
     main(**vars(parser.parse_args()))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
 from stratkit.games.diplomacy.games import actions_of, game_json, game_of
@@ -137,6 +137,6 @@ def main(python: str, games: int, seed: int) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("python", metavar="PYTHON")
-    parser.add_argument("games", metavar="GAMES", type=int)
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    parser.add_argument("games", metavar="GAMES", type=at_least(1))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
     main(**vars(parser.parse_args()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from command_line import Parser
+from command_line import Parser, above, at_least
 from stratkit.engine import Game, Tree
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.mmd import TabularMMD, action_values
@@ -37,6 +37,6 @@ def main(game: str, steps: int, tau: float) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("game", metavar="GAME")
-    parser.add_argument("steps", metavar="STEPS", type=int)
-    parser.add_argument("tau", metavar="TAU", nargs="?", default=0.01, type=float)
+    parser.add_argument("steps", metavar="STEPS", type=at_least(1))
+    parser.add_argument("tau", metavar="TAU", nargs="?", default=0.01, type=above(0))
     main(**vars(parser.parse_args()))

@@ -9,7 +9,6 @@ in them. A row that fails says so, and the next one begins.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import itertools
@@ -31,6 +30,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from captured_updates import CapturedOptimizer
+from command_line import Parser, above
 from stratkit.engine import Game
 from stratkit.learn.algorithm_kinds import open_algorithm
 from stratkit.learn.config import BatchSpec
@@ -667,11 +667,11 @@ def too_late(*_: object) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(description=__doc__)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--size", choices=sorted(PLANS), default="full")
     parser.add_argument(
-        "--limit", type=float, default=225, help="seconds after which no row begins"
+        "--limit", type=above(0), default=225, help="seconds after which no row begins"
     )
     parser.add_argument(RANKED, nargs=2, metavar=("NET", "SLICES"), help="one rank's row")
     given = parser.parse_args()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import sys
 
-from command_line import Parser
+from command_line import Parser, at_least
 
 
 def main(seed: int) -> None:
@@ -28,5 +28,5 @@ def main(seed: int) -> None:
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("seed", metavar="SEED", type=int)
+    parser.add_argument("seed", metavar="SEED", type=at_least(0))
     main(**vars(parser.parse_args()))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.arrays import Bytes, Float64s
 from stratkit.engine import Game
 from stratkit.engine.stratego import NO_PIECE, variant
@@ -78,6 +78,6 @@ if __name__ == "__main__":
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("file", metavar="SETUPS")
-    parser.add_argument("n", metavar="N", nargs="?", default=40, type=int)
-    parser.add_argument("orders", metavar="ORDERS", nargs="?", default=60, type=int)
+    parser.add_argument("n", metavar="N", nargs="?", default=40, type=at_least(2))
+    parser.add_argument("orders", metavar="ORDERS", nargs="?", default=60, type=at_least(1))
     main(**vars(parser.parse_args()))

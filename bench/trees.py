@@ -17,7 +17,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
-from command_line import Parser
+from command_line import Parser, at_least
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.mcts import SearchTrees
 from stratkit.nets.builder import build
@@ -102,9 +102,9 @@ def main(games: int, nodes: int, plies: int, players: list[str], rounds: int = 3
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("games", metavar="TREES", nargs="?", default=256, type=int)
-    parser.add_argument("nodes", metavar="NODES", nargs="?", default=200, type=int)
-    parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=int)
+    parser.add_argument("games", metavar="TREES", nargs="?", default=256, type=at_least(1))
+    parser.add_argument("nodes", metavar="NODES", nargs="?", default=200, type=at_least(1))
+    parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=at_least(0))
     players = ["barrage", "uniform"]
     parser.add_argument("players", metavar="PLAYER", nargs="*", default=players)
     main(**vars(parser.parse_args()))

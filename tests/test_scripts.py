@@ -51,6 +51,51 @@ def test_a_script_has_a_help(
             assert said.split()[:5] == told.out.split("\n\n")[1].split()[:5]
 
 
+@pytest.mark.parametrize(
+    ("script", "words", "wrong"),
+    [
+        ("beliefs", "belief player 1", "GAMES: not a whole number of at least 2: '1'"),
+        ("beliefs", "belief player 2 -1", "SEED: not a whole number of at least 0: '-1'"),
+        ("coverage", "--pools nan", "--pools: not a number above 0: 'nan'"),
+        ("coverage", "--pools -1", "--pools: not a number above 0: '-1'"),
+        ("deployments", "player --seed -1", "--seed: not a whole number of at least 0: '-1'"),
+        ("dice_value", "0 6 1", "D: not a whole number of at least 1: '0'"),
+        ("dice_value", "1 -6 1", "F: not a whole number of at least 1: '-6'"),
+        ("dice_value", "1 6 0", "I: not a whole number of at least 1: '0'"),
+        ("diplomacy_differential", "py 0", "PHASES: not a whole number of at least 1: '0'"),
+        ("diplomacy_differential", "py 1 -1", "SEED: not a whole number of at least 0: '-1'"),
+        ("diplomacy_imitation", "run --temperature 0", "--temperature: not a number above 0: '0'"),
+        ("diplomacy_saved", "py 0", "GAMES: not a whole number of at least 1: '0'"),
+        ("diplomacy_saved", "py 1 -1", "SEED: not a whole number of at least 0: '-1'"),
+        ("exact_search", "kuhn 0", "STEPS: not a whole number of at least 1: '0'"),
+        ("exact_search", "kuhn 1 -1", "TAU: not a number above 0: '-1'"),
+        ("exact_search", "kuhn 1 little", "TAU: not a number above 0: 'little'"),
+        ("gpu", "--limit inf", "--limit: not a number above 0: 'inf'"),
+        ("search", "keys player nano 0", "TURNS: not a whole number of at least 1: '0'"),
+        ("search", "keys player nano 1 0", "THREADS: not a whole number of at least 1: '0'"),
+        ("shuffled", "-1", "SEED: not a whole number of at least 0: '-1'"),
+        ("strangers", "player nano file 1", "N: not a whole number of at least 2: '1'"),
+        ("strangers", "player nano file 2 0", "ORDERS: not a whole number of at least 1: '0'"),
+        ("trees", "0", "TREES: not a whole number of at least 1: '0'"),
+        ("trees", "1 0", "NODES: not a whole number of at least 1: '0'"),
+        ("trees", "1 1 -1", "PLIES: not a whole number of at least 0: '-1'"),
+    ],
+)
+def test_numbers_that_a_bench_refuses(
+    script: str,
+    words: str,
+    wrong: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In one line, before it measures anything."""
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / f"bench/{script}.py"), run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"{script}.py: argument {wrong}\n"
+
+
 @pytest.mark.parametrize("script", SHELL)
 def test_a_shell_script_has_a_help(script: str, tmp_path: pathlib.Path) -> None:
     done = subprocess.run(
