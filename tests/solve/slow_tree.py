@@ -5,7 +5,6 @@ Chance's outcomes are taken as equally likely, as they are in Kuhn poker.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -101,7 +100,9 @@ def value(
     if not node.children:
         return node.gains[player]
     below = (
-        p * value(node.children[a], policy, charge, player) for a, p in odds(node, policy).items()
+        p * value(node.children[a], policy, charge, player)
+        for a, p in odds(node, policy).items()
+        if p
     )
     return charge(node) + sum(below)
 
@@ -116,11 +117,26 @@ def _best_of(
     root: Node, policy: Policy, player: int, legal: Mapping[Key | None, list[int]]
 ) -> float:
     """The same, where it chooses anew in these states alone."""
-    results = []
-    for choices in itertools.product(*legal.values()):
-        pure = {key: {choice: 1.0} for key, choice in zip(legal, choices, strict=True)}
-        results.append(value(root, {**policy, **pure}, player=player))
-    return max(results)
+    return max(value(root, {**policy, **pure}, player=player) for pure in _plans(legal, {}))
+
+
+def _plans(
+    legal: Mapping[Key | None, list[int]], plan: dict[Key | None, dict[int, float]]
+) -> Iterator[Policy]:
+    """Every pure policy in these states that begins so, whatever it would do where it never comes
+    by its own choice."""
+
+    def comes_to(key: Key) -> bool:
+        who, memory, _ = key
+        before = ((plan.get((who, memory[:i], seen)), a) for i, (seen, a) in enumerate(memory))
+        return all(chosen is None or a in chosen for chosen, a in before)
+
+    for key in legal:  # parents come before their children
+        if key not in plan and comes_to(key):
+            for action in legal[key]:
+                yield from _plans(legal, {**plan, key: {action: 1.0}})
+            return
+    yield plan
 
 
 def gain_of_a_turn(root: Node, policy: Policy, player: int) -> float:
