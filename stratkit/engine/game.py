@@ -74,12 +74,19 @@ def _opened_again(name: str, rules: Mapping[str, int], file_hash: str | None) ->
     return game
 
 
+def _meant(kind: str) -> str:
+    """What to write instead of a kind of games that there is not. A path is no game by itself."""
+    if "/" not in kind:
+        return nearest_or_all(kind, game_names())
+    lacks = "" if os.path.exists(kind) else "no such file, and "
+    return f": {lacks}a file's game is {' or '.join(f'{filed}FILE' for filed in FILED)}"
+
+
 def _in_c(name: str, rules: Mapping[str, int]) -> Any:
     """A game of the engine's own. `InputError`: there is none of this name and these rules."""
     kind, colon, _ = name.partition(":")
     if not {kind, kind + colon} & set(game_names()):
-        hint = nearest_or_all(kind + colon, game_names())
-        raise InputError(f"unknown game {shown(name)}{hint}")
+        raise InputError(f"unknown game {shown(name)}{_meant(kind + colon)}")
     for key in rules:
         if not (key.isascii() and key.isidentifier()):
             raise InputError(f"game {printable(name)}: unknown rule {shown(key)}")

@@ -481,6 +481,9 @@ def test_hex_is_won_by_whoever_begins() -> None:
         ("hex:\n3", "from 2 to 11"),
         ("hex:3\0", "unknown game"),
         ("hex:\ud800", "unknown game"),
+        ("./no", "game './no': no such file, and a file's game is matrix:FILE or diplomacy:FILE$"),
+        (__file__, "test_small_games.py': a file's game is matrix:FILE or diplomacy:FILE$"),
+        ("matrx:./no", "did you mean 'matrix:'"),
         ("liars_dice", "did you mean 'liars_dice:'"),
     ],
 )
