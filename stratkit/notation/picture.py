@@ -28,8 +28,9 @@ from stratkit.pictures import new_figure, save
 SIZE = 48  # of a square, in pixels
 MARGIN = 28
 
+# As a page has them by day: board.css.
 _LAND, _LINE, _WATER, _INK, _LAST = "#e8e2cc", "#b8ae8c", "#8fb8d0", "#333333", "#e0a000"
-_SIDES = ("#b83228", "#2c5c9e")
+_SIDES = ("#b83a20", "#20599e")
 
 
 @dataclass(frozen=True)

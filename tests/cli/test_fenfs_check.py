@@ -19,6 +19,7 @@ from fenfs_here import LOGS, SAMPLES, fenfs
 from running import run
 from stratkit.convert.raw import MAX_LINES
 from stratkit.notation.picture import MARGIN, SIZE
+from stratkit.notation.replay_page import board_parts
 from stratkit.storage.columns import Episodes
 from stratkit.storage.episodes import EpisodeReader, EpisodeWriter
 
@@ -142,6 +143,8 @@ def test_pictures(view: str, tmp_path: pathlib.Path) -> None:
     text = svg.read_text()
     assert text.count("<line") == 1 and "marker-end" in text
     assert text.count(">10<") == {"observer": 2}.get(view, 1) + 2  # the tenth rank's labels
+    colours, of_pages = (set(re.findall(r"#\w{6}", each)) for each in (text, board_parts()[0]))
+    assert colours - {"#333333", "#ffffff"} <= of_pages
     status, _, [line] = fenfs("show", SAMPLES / "barrage.fenfs", "-o", tmp_path / "b.svg")
     assert status == 1
     assert line.startswith("fenfs: a picture shows one position, and there are more")
