@@ -4,8 +4,8 @@
 
 runs the real commands, found on the PATH, two experiments at a time, and prints what each came to
 beside what it must come to; exit status 1 if one failed. Runs stay in FOLDER. SCALE shortens all
-training, and then nothing is required of it. An EXPERIMENT is a method of that name below.
-`make verify` runs them all, in up to 45 minutes.
+training and solving, and then nothing is required of it. An EXPERIMENT is a method of that name
+below. `make verify` runs them all, in up to 45 minutes.
 """
 
 from __future__ import annotations
@@ -66,24 +66,20 @@ class Experiments:
     def solvers(self) -> Claims:
         bars = {"1x4": 0.001, "1x5": 0.0015, "1x6": 0.0025, "2x3": 0.0025}
         for size, most in bars.items():
-            (solved,) = exploit(f"liars_dice:{size}", "linear-cfr:1024")
-            yield Claim(
-                f"linear CFR, liars_dice:{size}: exploitability", solved["exploitability"], most
-            )
+            (solved,) = exploit(f"liars_dice:{size}", f"linear-cfr:{self.steps(1024)}")
+            what = f"linear CFR, liars_dice:{size}: exploitability"
+            yield self.claim(what, solved["exploitability"], most)
         for game, value in (("kuhn", -1 / 18), ("leduc", -0.0856)):
-            (solved,) = exploit(game, "cfr+:2000")
-            yield Claim(
-                f"CFR+, {game}: value's distance from the known one",
-                abs(solved["value"] - value),
-                1e-4,
-            )
+            (solved,) = exploit(game, f"cfr+:{self.steps(2000)}")
+            what = f"CFR+, {game}: value's distance from the known one"
+            yield self.claim(what, abs(solved["value"] - value), 1e-4)
 
     def exact_rnad(self) -> Claims:
-        for game, policy, most in (("kuhn", "rnad:8000", 0.001), ("leduc", "rnad:12000", 0.10)):
+        for game, steps, most in (("kuhn", 8000, 0.001), ("leduc", 12000, 0.10)):
+            policy = f"rnad:{self.steps(steps)}"
             (solved,) = exploit(game, policy)
-            yield Claim(
-                f"{policy}, {game}, exact expectations: NashConv", solved["nash_conv"], most
-            )
+            what = f"{policy}, {game}, exact expectations: NashConv"
+            yield self.claim(what, solved["nash_conv"], most)
 
     def leduc(self) -> Claims:
         options = ("--lr", "5e-3", "--eta", "0.5", "--sizes", "1000", "--repeats", "1")
@@ -131,11 +127,18 @@ class Experiments:
 
     # ---- how ----
 
+    def steps(self, whole: int) -> int:
+        return max(2, round(whole * self.scale))
+
+    def claim(self, what: str, measured: float, most: float | None) -> Claim:
+        """Nothing is required of what was shortened."""
+        return Claim(what, measured, most if self.scale == 1 else None)
+
     def learn(
         self, name: str, game: str, steps: int, batch: int, ahead: int, *options: str
     ) -> pathlib.Path:
         """The closed loop, at most `ahead` batches ahead; returns the RUN."""
-        run, steps = self.folder / name, max(2, round(steps * self.scale))
+        run, steps = self.folder / name, self.steps(steps)
         play = ["selfplay", "--game", game, "--policy", run, "--follow", "--seed", "1", "-q"]
         play += ["--max-ahead", str(batch * ahead), "--slots", str(batch)]
         train = ["train", "-", "--out", run, "--seed", "1", "--steps", str(steps), "-q"]
@@ -154,7 +157,7 @@ class Experiments:
             of_net = entries[place * len(checkpoints) :][: len(checkpoints)]
             mean = sum(entry["nash_conv"] for entry in of_net) / len(of_net)
             what = f"{run.name}, {net} network at step {of_net[-1]['step']:,}: NashConv"
-            yield Claim(what, mean, most[net] if self.scale == 1 else None)
+            yield self.claim(what, mean, most[net])
 
 
 def exploit(game: str, *policies: str) -> list[dict[str, float]]:

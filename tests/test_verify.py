@@ -47,6 +47,11 @@ def test_leduc_and_liars_dice(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_exact_gates(tmp_path: pathlib.Path) -> None:
-    found = verify(tmp_path / "v", 1, "exact_rnad", "solvers")
-    assert found["rnad:8000, kuhn, exact expectations: NashConv"] < 0.001
-    assert found["rnad:12000, leduc, exact expectations: NashConv"] < 0.1
+    """A tenth of their steps; the whole is for tests/solve, test_tabular.py and test_cfr.py."""
+    found = verify(tmp_path / "v", 0.1, "exact_rnad", "solvers")
+    assert found["rnad:800, kuhn, exact expectations: NashConv"] < 0.1
+    assert found["rnad:1200, leduc, exact expectations: NashConv"] < 0.5
+    for size in ("1x4", "1x5", "1x6", "2x3"):
+        assert found[f"linear CFR, liars_dice:{size}: exploitability"] < 0.012
+    for game in ("kuhn", "leduc"):
+        assert found[f"CFR+, {game}: value's distance from the known one"] < 5e-4
