@@ -31,13 +31,13 @@ LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT  # whether a child has ended, which 
 
 @pytest.fixture
 def folder(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A folder with `a.pbs`: examples in many frames."""
+    """A folder with `a.pbs`: examples in many frames, for 85 steps."""
     game = Game("liars_dice:1x2")
     generator = Generator(PublicTree(game), PBSSearch(updates=4), 16, seed=1)
     widths = {"inputs": game.pbs_inputs, "hands": game.hands}
     header = ExampleHeader(game=game.name, rules=game.rules, search="search=cfr", seed=1, **widths)
     with (tmp_path / "a.pbs").open("wb") as stream, ExampleWriter(stream, header) as writer:
-        for _ in range(40):
+        for _ in range(20):
             found = generator.examples(nothing)
             writer.write(found.rows, found.values)
     return tmp_path
