@@ -152,12 +152,15 @@ class OrderingPlayer(Player):
 
     def _ordered(self, phase: Phase, word: str) -> dict[int, Order]:
         """The orders with those of a line. None of it counts if one is wrong."""
+        before = phase.orders
         for text in filter(None, _APART.split(word)):
             try:
                 phase = replace(phase, orders=phase.with_order(text))
             except InputError as error:
                 hint = "" if " " in text else nearest(text, ORDER_WORDS)
                 raise InputError(f"{error.what}{hint}", text=error.text) from None
+        if phase.orders == before:  # a person sees that the line was taken
+            self.session.front.show(replace(phase, fresh=False))
         return dict(phase.orders)
 
     def _undo(self, game: int) -> None:

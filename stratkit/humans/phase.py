@@ -21,9 +21,11 @@ from stratkit.engine.diplomacy import (
 )
 from stratkit.errors import InputError
 from stratkit.games.diplomacy.orders import (
+    WAIVE,
     Order,
     order_text,
     orders_array,
+    our_name,
     parse_order,
     phase_text,
     unit_text,
@@ -147,7 +149,9 @@ class Phase:
 
     def with_order(self, text: str) -> dict[int, Order]:
         """The orders with one more, which replaces that of the same unit. `InputError`: it is no
-        legal order."""
+        legal order. `WAIVE` orders nothing where units may be built."""
+        if text.upper() == WAIVE and self.owed > 0:
+            return dict(self.orders)
         province, (verb, whom, whither) = parse_order(self.map, self.position, self.side, text)
         if verb == SUPPORT_MOVE:
             whither = int(self.map.parent[whither])  # an action names no coast of another's move
@@ -160,7 +164,7 @@ class Phase:
 
     def province_of(self, text: str) -> int:
         """The province of a unit, or place, that can be ordered: `A PAR`, `PAR`. `InputError`."""
-        name = text.upper().split()[-1]
+        name = our_name(self.map, text.upper().split()[-1])
         province = int(self.map.parent[self.map.number[name]]) if name in self.map.number else NONE
         if province not in self.units:
             known = ", ".join(self.units.values())

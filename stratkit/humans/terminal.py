@@ -114,8 +114,10 @@ class Terminal(FrontEnd):
             self.write(phase.drawn + "".join(f"{line}\n" for line in phase.standing))
             self.tell("send sends the orders, help tells the words")
         self.tell(f"ordered: {'; '.join(phase.texts) or 'nothing'}")
-        if phase.missing or not phase.texts:
-            self.tell(f"without an order: {', '.join(phase.missing) or '-'} ({phase.default})")
+        if phase.missing:
+            self.tell(f"without an order: {', '.join(phase.missing)} ({phase.default})")
+        elif len(phase.orders) < abs(phase.owed):
+            self.tell(f"without another order {phase.default}")
 
     def _show_turn(self, turn: Turn) -> None:
         variant, fenfs = turn.position.variant, fenfs_of(turn.position, turn.side)

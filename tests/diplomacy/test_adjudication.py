@@ -253,6 +253,11 @@ def test_a_small_map_is_one() -> None:
         ("F BRE C F LON - PIC", "only armies are convoyed"),
         ("F BRE - MAO VIA", "not legal here"),
         ("A PAR H H", "an order is written"),
+        ("A PAR - BUR VIA", "no chain of fleets at sea joins PAR and BUR"),
+        ("A PAR S F LON - PIC", "F LON cannot reach PIC"),
+        ("A PAR S A PAR", "no unit supports itself"),
+        ("F BRE C A PAR - PIC", "only fleets at sea convoy, not F BRE"),
+        ("F BRE - MAO VIA", "only armies are convoyed"),
     ],
 )
 def test_what_is_no_order(text: str, wrong: str) -> None:
@@ -311,3 +316,48 @@ def test_the_maps_in_the_engine_are_the_files() -> None:
     spec.loader.exec_module(make)
     assert (folder / "maps.c").read_text() == make.text()
     assert sorted(path.stem for path in (folder / "maps").glob("*.map")) == sorted(MAPS)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("A PAR\u2014BUR", "A PAR - BUR"),
+        ("a par \u2192 bur", "A PAR - BUR"),
+        ("A PAR => BUR", "A PAR - BUR"),
+        ("Army PAR to BUR", "A PAR - BUR"),
+        ("par moves to bur", "A PAR - BUR"),
+        ("fleet bre - mid", "F BRE - MAO"),
+        ("A PAR S A MAR \u2212 BUR", "A PAR S A MAR - BUR"),
+    ],
+)
+def test_orders_as_people_type_them(text: str, order: str) -> None:
+    at, start = STANDARD.powers.index("FRANCE"), STANDARD.start()
+    assert parse_order(STANDARD, start, at, text) == parse_order(STANDARD, start, at, order)
+
+
+def test_via_convoy_is_via() -> None:
+    start = STANDARD.start()
+    _, fleet = parse_unit(STANDARD, STANDARD.powers.index("ITALY"), "F ADR")
+    start["unit"][0, STANDARD.number["ADR"]] = fleet
+    for text in ("A VEN - TRI VIA CONVOY", "A VEN - TRI (by convoy)", "A VEN - TRI VIA"):
+        province, order = parse_order(STANDARD, start, STANDARD.powers.index("ITALY"), text)
+        assert order_text(STANDARD, start, province, order) == "A VEN - TRI VIA"
+
+
+def test_why_a_unit_cannot_retreat_there() -> None:
+    position, power = STANDARD.start(), STANDARD.powers.index("FRANCE")
+    position["phase"] = 1
+    bur = STANDARD.number["BUR"]
+    position["dislodged"][0, bur] = position["unit"][0, STANDARD.number["PAR"]]
+    position["from"][0, bur] = STANDARD.number["RUH"]
+    pic = STANDARD.number["PIC"]
+    position["contested"][0, pic // 8] |= 1 << pic % 8
+    for place, why in (
+        ("PAR", "A PAR of FRANCE is there"),
+        ("RUH", "its attacker came from RUH"),
+        ("PIC", "a standoff left PIC empty"),
+        ("VIE", "A VIE of AUSTRIA is there"),
+        ("UKR", "it cannot reach UKR"),
+    ):
+        with pytest.raises(InputError, match=f"cannot retreat there: {why}"):
+            parse_order(STANDARD, position, power, f"A BUR R {place}")

@@ -23,6 +23,7 @@ from stratkit.humans.phase import Phase
 from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
 from stratkit.humans.scenes import phase_scene
 from stratkit.humans.session import Ended, FrontEnd, Saved, Session, Undone
+from stratkit.humans.terminal import Terminal
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.baselines import HeuristicPlayer
@@ -189,6 +190,7 @@ def position(phase: int, units: Mapping[str, str], **fields: Any) -> np.ndarray:
     [
         ("A PAR B; F BRE B", 2, ""),
         ("build a par; build f bre; build a mar", 2, "FRANCE has builds: 2, and they are ordered"),
+        ("A PAR B; waive; f bre b", 2, ""),
         ("A PAR-BUR", 2, "FRANCE has no A PAR: no unit is there"),
         ("A MUN B", 2, "MUN is no home centre of FRANCE"),
         ("F PAR B", 2, "F PAR cannot be built"),
@@ -198,6 +200,9 @@ def test_builds_are_counted(text: str, owed: int, wrong: str) -> None:
     now = position(4, {"A SPA": "FRANCE"})
     phase = Phase(0, FRANCE, STANDARD, now, [], 0, {}, False)
     assert phase.owed == owed and phase.asks == "builds: 2" and not phase.missing
+    said: list[str] = []
+    Terminal(lambda: None, said.append).show(phase)
+    assert said[-1] == "without another order nothing more is built\n"
     person: Any = OrderingPlayer(Game("diplomacy:standard"))
     order: Callable[[], Any] = lambda: person._ordered(phase, text)  # noqa: E731
     if wrong:

@@ -45,10 +45,19 @@ _PHASE = re.compile(r"([SFW])(\d{1,4})([MRA])")
 _LETTERS = ("SM", "SR", "FM", "FR", "WA")
 _WORDS = {
     **{"H": ("HOLD",), "S": ("SUPPORT",), "C": ("CONVOY",), "R": ("RETREAT",), "B": ("BUILD",)},
-    "D": ("DISBAND", "REMOVE"),
+    **{"D": ("DISBAND", "REMOVE"), "-": ("MOVE", "TO"), "A": ("ARMY",), "F": ("FLEET",)},
+}
+WAIVE = "WAIVE"  # in adjustments: one unit less is built
+# What other maps, judges and programs call places of the standard map.
+_OTHER_NAMES = {
+    **{"ECH": "ENG", "EME": "EAS", "GOB": "BOT", "GOL": "LYO", "LPL": "LVP", "MID": "MAO"},
+    **{"NAT": "NAO", "NOR": "NWY", "NRG": "NWG", "TYN": "TYS", "TRL": "TYR", "WME": "WES"},
 }
 _FORMS = "an order is written like A PAR - BUR, A PAR S A MAR - BUR or F NTH C A LON - NWY"
-_ARROW = re.compile(r"\s*(?:->|-|\u2013)\s*")
+# Dashes that keyboards and word processors make, and arrows.
+_ARROW = re.compile(r"\s*(?:[-=]*>|[-\u2010-\u2015\u2212]+>?|[\u2192\u21d2])\s*")
+_CONVOYED = re.compile(r"\(?\b(?:VIA|BY)\s+CONVOY\b\)?")
+_BEFORE_TO = (["-"], ["R"])
 _COAST = re.compile(r"\s*\(([NESW]C)\)")
 _SHORT = {
     word + end: letter for letter, some in _WORDS.items() for word in some for end in ("", "S")
@@ -105,6 +114,12 @@ def _type(unit: int) -> str:
     return "F" if int(unit) & FLEET else "A"
 
 
+def our_name(board: DiplomacyMap, name: str) -> str:
+    """What the map calls a place that people call `name`; a name of no place as it is."""
+    ours = _OTHER_NAMES.get(name, name)
+    return ours if name not in board.number and ours in board.number else name
+
+
 def _location(board: DiplomacyMap, name: str, text: str) -> int:
     if name not in board.number:
         raise InputError(f"no place is called {name!r}{nearest(name, board.number)}", text=text)
@@ -138,8 +153,12 @@ def order_text(board: DiplomacyMap, position: np.ndarray, province: int, order: 
 def order_words(board: DiplomacyMap, position: np.ndarray, text: str) -> list[str]:
     """The words of an order as people type it, in the order that `parse_order` wants: types of
     units are there, verbs are letters. Raises `InputError` for half an order."""
-    spaced = _ARROW.sub(" - ", _COAST.sub(r"/\1", text.upper()))
-    words = [_SHORT.get(word, word) for word in spaced.split()]
+    spaced = _ARROW.sub(" - ", _CONVOYED.sub("VIA", _COAST.sub(r"/\1", text.upper())))
+    given = [our_name(board, word) for word in spaced.split()]
+    words = [word if word in board.number else _SHORT.get(word, word) for word in given]
+    words = [  # `MOVES TO`, `RETREATS TO`
+        word for at, word in enumerate(words) if word != "-" or words[at - 1 : at] not in _BEFORE_TO
+    ]
     if words[:1] and words[0] in ("B", "D", "R") and words[0] not in board.number:  # `BUILD A PAR`
         size = 2 if words[1:2] in (["A"], ["F"]) else 1
         words = [*words[1 : 1 + size], words[0], *words[1 + size :]]
@@ -184,7 +203,9 @@ def parse_order(
     if order[0] in (BUILD_ARMY, BUILD_FLEET, DISBAND) and phase in (SPRING_MOVES, FALL_MOVES):
         raise VoidOrder("units are built and disbanded in other phases", text=text)
     if not board.is_legal(position, province, order):
-        raise VoidOrder(_why_illegal(board, position, power, order, f"{kind} {name}"), text=text)
+        raise VoidOrder(
+            _why_illegal(board, position, power, province, order, f"{kind} {name}"), text=text
+        )
     return province, order
 
 
@@ -198,7 +219,7 @@ def _whose(board: DiplomacyMap, position: np.ndarray, province: int, unit: int, 
 
 
 def _why_illegal(
-    board: DiplomacyMap, position: np.ndarray, power: int, order: Order, unit: str
+    board: DiplomacyMap, position: np.ndarray, power: int, place: int, order: Order, unit: str
 ) -> str:
     """Why an order that is none of the legal ones of its unit is none."""
     verb, phase, who = order[0], int(position["phase"][0]), board.powers[power]
@@ -212,13 +233,47 @@ def _why_illegal(
             return "moves are ordered in other phases: here units are built and disbanded"
         return f"{unit} cannot be built: its centre must be owned, free and of this kind"
     if phase in (SPRING_RETREATS, FALL_RETREATS):
-        if verb in (RETREAT, DISBAND):
-            return f"{unit} cannot retreat there"
+        if verb == RETREAT:
+            return f"{unit} cannot retreat there: {_why_no_retreat(board, position, place, order)}"
         return f"{unit} is dislodged: it retreats or is disbanded"
-    if verb in (MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE):
-        to = board.locations[order[2] if order[2] != NONE else order[1]]
-        return f"not legal here: {unit} cannot reach {to}"
-    return "not legal here"
+    return f"not legal here: {_why_no_move(board, position, place, order, unit)}"
+
+
+def _why_no_retreat(board: DiplomacyMap, position: np.ndarray, place: int, order: Order) -> str:
+    to = int(board.parent[order[2]])
+    name = board.locations[to]
+    if there := int(position["unit"][0, to]):
+        return f"{unit_text(board, to, there)} of {board.powers[there & POWER]} is there"
+    if int(position["from"][0, place]) == to:
+        return f"its attacker came from {name}"
+    if position["contested"][0, to // 8] >> to % 8 & 1:
+        return f"a standoff left {name} empty"
+    return f"it cannot reach {board.locations[order[2]]}"
+
+
+def _why_no_move(
+    board: DiplomacyMap, position: np.ndarray, place: int, order: Order, unit: str
+) -> str:
+    """Why the unit of a place cannot move so, support or convoy."""
+    verb, whom, whither = order
+    goal = whither if whither != NONE else whom
+    to, at = board.locations[goal], board.location(place, int(position["unit"][0, place]))
+    fleet = unit[0] == "F"
+    coasts = board.coasts[int(board.parent[goal])]
+    reaches = bool(board.fleet[at, coasts].any() if fleet else board.army[place, coasts[0]])
+    if verb == CONVOY and not (fleet and board.kind[place] == SEA):
+        return f"only fleets at sea convoy, not {unit}"
+    if verb == VIA and fleet:
+        return "only armies are convoyed"
+    if verb == CONVOY or (verb == VIA and reaches):
+        start = board.locations[place if verb == VIA else whom]
+        part = f"with {unit} " * (verb == CONVOY)
+        return f"no chain of fleets at sea {part}joins {start} and {to}"
+    if verb in (SUPPORT_HOLD, SUPPORT_MOVE) and whom == place:
+        return "no unit supports itself"
+    if verb == SUPPORT_MOVE and reaches:
+        unit = unit_text(board, whom, int(position["unit"][0, whom]))
+    return f"{unit} cannot reach {to}"
 
 
 def _order(

@@ -26,7 +26,14 @@ from stratkit.engine.diplomacy import (
     SUPPORT_MOVE,
     DiplomacyMap,
 )
-from stratkit.games.diplomacy.orders import Order, VoidOrder, orders_array, parse_order, unit_text
+from stratkit.games.diplomacy.orders import (
+    WAIVE,
+    Order,
+    VoidOrder,
+    orders_array,
+    parse_order,
+    unit_text,
+)
 
 VOID = "an order that is not legal here counts for nothing"
 AGAIN = "a unit is ordered the same twice"
@@ -89,7 +96,7 @@ def _legal(
     """The orders of a power that are legal alone."""
     legal = []
     for text in texts:
-        if text.upper() == "WAIVE":
+        if text.upper() == WAIVE:
             continue
         try:
             legal.append(Given(*parse_order(map_, position, power, text), text))
