@@ -81,7 +81,7 @@ def broken(change: str) -> tuple[Any, str]:
             del some[1]
             return data, f"{some[1]['name']}: F1901M is due"
         case "words":
-            some[0]["orders"]["FRANCE"][0] = "PAR to BUR"
+            some[0]["orders"]["FRANCE"][0] = "PAR past BUR"
             return data, "S1901M: an order is written like"
         case "power":
             some[0]["orders"]["SPAIN"] = []
