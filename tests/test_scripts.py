@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import pathlib
 import runpy
 import subprocess
@@ -104,3 +105,11 @@ def test_a_shell_script_has_a_help(script: str, tmp_path: pathlib.Path) -> None:
     first = (ROOT / script).read_text().splitlines()[1].removeprefix("# ")
     assert done.stderr == "" and done.stdout.startswith(first)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_script_that_names_its_interpreter_can_be_started() -> None:
+    """Slurm's jobs name one, too, but are sbatch's to start."""
+    for path in FILES:
+        if path.suffix in (".py", ".sh"):
+            named = path.read_bytes().startswith(b"#!")
+            assert named == os.access(path, os.X_OK), path

@@ -10,7 +10,7 @@
 #
 # FOLDER gets run/, games/ and logs. The same command goes on with it. A writer or a learner that ends
 # too early is started again, and a line says why. A learner that does so three times without a new
-# checkpoint ends all. Ctrl-C and SIGTERM save, and end all.
+# checkpoint ends all, and so do options that selfplay does not know. Ctrl-C and SIGTERM save, and end all.
 # Episodes are deleted when a checkpoint covers what was learned from them. Of checkpoints there are
 # the newest 3, and one for each 100,000 steps. OPTIONs of train come last, and so replace these.
 #
@@ -26,6 +26,11 @@
 case ${1:-} in '' | -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 say() { echo "launch.sh: $*" >&2; }
+refuse() { say "$*"; exit 2; }
+whole() { # NAME LEAST VALUE
+    case $3 in '' | *[!0-9]* | 0?* | ??????????*) ;; *) [ "$3" -lt "$2" ] || return 0 ;; esac
+    refuse "$1 is a whole number of at least $2: $3"
+}
 folder=$1 size=${SIZE:-small} nodes=${NODES:-1} node=${NODE:-0}
 shift
 case $size in
@@ -38,17 +43,24 @@ case $size in
         config=$(cd "$(dirname "$0")" && pwd)/paper.toml
         learn="--config $config --steps 7210000 --publish-every 10" play="--max-actions 3600"
         ;;
-    *) say "SIZE is small or paper: $size"; exit 2 ;;
+    *) refuse "SIZE is small or paper: $size" ;;
 esac
+whole GPUS 0 "$gpus"
 if [ "$size$gpus" = paper0 ] && [ -z "${RANKS-}" ]; then
-    say "no GPU was found: RANKS says how many ranks are to compute on CPUs"
-    exit 2
+    refuse "no GPU was found: RANKS says how many ranks are to compute on CPUs"
 fi
 if [ "$gpus" -gt 0 ]; then device="--device cuda"; else device=; fi
 here=$((gpus > 0 ? gpus : 2))
 ranks=${RANKS:-$here} writers=${WRITERS:-$here}
+whole RANKS 1 "$ranks"
+whole WRITERS 1 "$writers"
+whole NODES 1 "$nodes"
+whole NODE 0 "$node"
+whole AHEAD 1 "${AHEAD:-1}"
+[ "$node" -lt "$nodes" ] || refuse "NODE is below NODES, which is $nodes: $node"
 if [ "$nodes" -gt 1 ]; then
-    together="--nnodes=$nodes --rdzv-backend=c10d --rdzv-endpoint=${HOST:?names the first machine}"
+    [ -n "${HOST-}" ] || refuse "HOST is missing: name and free port of the first machine"
+    together="--nnodes=$nodes --rdzv-backend=c10d --rdzv-endpoint=$HOST"
 else
     together=--standalone
 fi
@@ -77,6 +89,10 @@ writer() { # K, for ever
             $device $play ${SELFPLAY-} -o games/ 2>>"$log" &
         child=$!
         wait $child 2>/dev/null || status=$?
+        if [ $status = 2 ]; then # words that it does not know. All writers have the same: the first one ends all
+            [ "$1" != $((node * writers + 1)) ] || { say "$(why 2 "$log" "$before")"; kill -USR1 $$; }
+            exit
+        fi
         say "writer $1 ended and begins again in $pause s: $(why $status "$log" "$before")"
         sleep $pause &
         child=$!
@@ -91,6 +107,7 @@ pids="" learner="" ending="" llog=learner-$node.log
 trap 'kill $pids 2>/dev/null || :; wait' EXIT
 trap 'ending=130; kill $learner 2>/dev/null || :' INT
 trap 'ending=143; kill $learner 2>/dev/null || :' TERM HUP
+trap 'ending=2; kill $learner 2>/dev/null || :' USR1
 for k in $(seq "$writers"); do
     [ "$gpus" = 0 ] || export CUDA_VISIBLE_DEVICES=$(((ranks + k - 1) % gpus))
     writer $((node * writers + k)) &
@@ -117,5 +134,5 @@ while [ -z "$ending" ]; do
     say "the learner ended and goes on from ${reached:-the beginning}: $(why $status "$llog" "$start")"
     sleep 1
 done
-say "ended by a signal; the same command goes on"
+[ $ending = 2 ] || say "ended by a signal; the same command goes on"
 exit "$ending"

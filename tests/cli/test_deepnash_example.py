@@ -175,14 +175,101 @@ def test_a_page_of_what_a_checkpoint_has_learned(tmp_path: pathlib.Path) -> None
         assert refused.stderr.count("\n") == 1 and not (tmp_path / "a.html").exists()
 
 
-def test_words_that_the_launcher_does_not_know(tmp_path: pathlib.Path) -> None:
-    for size, what in (("huge", "SIZE is small or paper: huge"), ("paper", "no GPU was found")):
-        environment = {**os.environ, "SIZE": size, "GPUS": "0" if size == "paper" else ""}
-        refused = subprocess.run(
-            [LAUNCH, tmp_path / "x"], env=environment, capture_output=True, text=True, check=False
-        )
-        assert refused.returncode == 2 and refused.stderr.startswith(f"launch.sh: {what}")
-        assert refused.stderr.count("\n") == 1 and not (tmp_path / "x").exists()
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("SIZE=huge", "SIZE is small or paper: huge"),
+        ("SIZE=paper GPUS=0", "no GPU was found: RANKS says how many ranks are to compute on CPUs"),
+        ("GPUS=x", "GPUS is a whole number of at least 0: x"),
+        ("GPUS=-1", "GPUS is a whole number of at least 0: -1"),
+        ("RANKS=abc", "RANKS is a whole number of at least 1: abc"),
+        ("RANKS=0", "RANKS is a whole number of at least 1: 0"),
+        ("WRITERS=0", "WRITERS is a whole number of at least 1: 0"),
+        ("WRITERS=08", "WRITERS is a whole number of at least 1: 08"),
+        ("NODES=1.5", "NODES is a whole number of at least 1: 1.5"),
+        ("NODE=99999999999999999999", "NODE is a whole number of at least 0: 99999999999999999999"),
+        ("NODES=2 NODE=2 HOST=a:1", "NODE is below NODES, which is 2: 2"),
+        ("NODES=2", "HOST is missing: name and free port of the first machine"),
+        ("AHEAD=x", "AHEAD is a whole number of at least 1: x"),
+    ],
+)
+def test_words_that_the_launcher_does_not_know(
+    words: str, what: str, tmp_path: pathlib.Path
+) -> None:
+    """They are told before anything begins."""
+    more = dict(word.split("=") for word in words.split())
+    refused = subprocess.run(
+        [LAUNCH, tmp_path / "x"],
+        env={**os.environ, **more},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (refused.returncode, refused.stderr) == (2, f"launch.sh: {what}\n")
+    assert not (tmp_path / "x").exists()
+
+
+def test_words_that_selfplay_does_not_know_end_the_launcher(tmp_path: pathlib.Path) -> None:
+    """They would be as wrong the next time. Each of both writers has them, and one says so."""
+    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
+    (tmp_path / "bin/torchrun").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "bin/torchrun").chmod(0o755)
+    done = subprocess.run(
+        [LAUNCH, tmp_path / "all"],
+        env={**os.environ, "PATH": path, "SELFPLAY": "--slots none"},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("launch.sh: selfplay: --slots") and "none" in done.stderr
+
+
+def differences(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """examples/deepnash/differences.sh in this folder, by the Python of the tests."""
+    (folder / "bin").mkdir()
+    (folder / "bin/python3").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    (folder / "bin/python3").chmod(0o755)
+    return subprocess.run(
+        [ROOT / "examples/deepnash/differences.sh", *words],
+        env={**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "what"),
+    [
+        ("kuhn .1", 2, "usage: differences.sh GAME MINUTES SEEDS [SETTING...]"),
+        ("chess .1 1", 2, "learning.py: unknown game 'chess'"),
+        ("kuhn x 1", 2, "learning.py: argument --minutes: not ascending numbers: 'x'"),
+        ("kuhn .1 x rho", 2, "learning.py: argument --seeds: not ascending whole numbers: 'x'"),
+        ("kuhn .1 1 default no", 2, "differences.sh: SETTING is default, rho, trajectory, policy,"),
+    ],
+)
+def test_words_that_differences_does_not_know(
+    words: str, status: int, what: str, tmp_path: pathlib.Path
+) -> None:
+    """One line, not one for each setting, and nothing is learned before it."""
+    done = differences(tmp_path, *words.split())
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith(what) and done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+def test_differences_of_which_none_is_whole(tmp_path: pathlib.Path) -> None:
+    """A file is where its RUN would be. It is named, and there is no table."""
+    (tmp_path / "differences-kuhn/default-1").mkdir(parents=True)
+    (tmp_path / "differences-kuhn/default-1/run").touch()
+    done = differences(tmp_path, "kuhn", ".01", "1", "default")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "differences.sh: default ended before its time"
 
 
 def plan(*words: object) -> subprocess.CompletedProcess[str]:
