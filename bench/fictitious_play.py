@@ -6,12 +6,12 @@ Plain averages from uniform play, as `exploit GAME fp:N`, whose figure is the fi
 shared, and each player answers the other's newest average.
 """
 
-import argparse
 import itertools
 import sys
 
 import numpy as np
 
+from command_line import Parser, at_least
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import StratkitError
@@ -49,11 +49,9 @@ def exploitability(tree: Tree, iterations: int, ties: str, answers: str) -> floa
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("games", metavar="GAME", nargs="+")
-    parser.add_argument("--iterations", type=int, default=512)
+    parser.add_argument("--iterations", type=at_least(1), default=512, metavar="N")
     asked = parser.parse_args()
     try:
         for name in asked.games:

@@ -60,6 +60,11 @@ def test_a_script_has_a_help(
         ("coverage", "--pools nan", "--pools: not a number above 0: 'nan'"),
         ("coverage", "--pools -1", "--pools: not a number above 0: '-1'"),
         ("deployments", "player --seed -1", "--seed: not a whole number of at least 0: '-1'"),
+        (
+            "fictitious_play",
+            "kuhn --iterations 0",
+            "--iterations: not a whole number of at least 1: '0'",
+        ),
         ("dice_value", "0 6 1", "D: not a whole number of at least 1: '0'"),
         ("dice_value", "1 -6 1", "F: not a whole number of at least 1: '-6'"),
         ("dice_value", "1 6 0", "I: not a whole number of at least 1: '0'"),
