@@ -57,7 +57,9 @@ class _After:
 
 class Generator:
     """Plays so many `games` at a time on `tree`. Games at the opening share one subgame, from which
-    each goes on at an iteration of its own. The games are a function of the seed and the leaves."""
+    each goes on at an iteration of its own. At each other root games are added until it has as many
+    as the search has leaves. They take the places of games that end, or none. The games are a
+    function of the seed and the leaves."""
 
     def __init__(
         self, tree: PublicTree, search: PBSSearch, games: int, seed: int, explore: float = EXPLORE
@@ -66,12 +68,15 @@ class Generator:
         self._depths = Depths(tree, search)
         self.round = self.ended = 0  # rounds, and games that have ended
         self._start = tree.prior(tree.opening, 0), tree.prior(tree.opening, 1)
-        self._games = np.arange(games)
+        self._slots = games
+        self._games = np.arange(games)  # their numbers, which are a slot's modulo the slots
+        self._same = np.arange(games)  # of each game the first that has its root
         self._roots = np.full(games, tree.opening, np.int32)
         self._beliefs = np.tile(self._start[0], (games, 1)), np.tile(self._start[1], (games, 1))
 
     def examples(self, leaves: Leaves) -> Examples:
         """Solves a subgame of each game, two examples of each, and moves on."""
+        self._share_roots()
         depths = self._depths.alone(self._roots)
         parts = [
             self._solve(np.flatnonzero(depths == depth), int(depth), leaves)
@@ -85,7 +90,7 @@ class Generator:
     def _solve(self, some: Int64s, depth: int, leaves: Leaves) -> Examples:
         """The same of some games, whose subgames have this depth."""
         tree, search = self.tree, self.search
-        solved, which = self._distinct_roots(some)
+        solved, which = np.unique(self._same[some], return_inverse=True)
         beliefs = self._beliefs[0][solved], self._beliefs[1][solved]
         subgames = Subgames(tree, self._roots[solved], depth)
         solver = begun(search, subgames, beliefs, leaves)
@@ -117,14 +122,21 @@ class Generator:
         begun = self._roots != self.tree.opening
         return self._roots[begun], (self._beliefs[0][begun], self._beliefs[1][begun])
 
-    def _distinct_roots(self, some: Int64s) -> tuple[Int64s, Int64s]:
-        """Of which of some games the roots are solved, and of each game which of these is its own:
-        all at the opening share one."""
-        opening = self._roots[some] == self.tree.opening
-        repeated = opening & (np.cumsum(opening) > 1)
-        which = np.cumsum(~repeated) - 1
-        which[repeated] = which[opening][:1]
-        return some[~repeated], which
+    def _share_roots(self) -> None:
+        """Adds the games that share roots behind the opening with those that stand there, last and
+        the first of each root before the second of any. All at the opening share one."""
+        opening = self._roots == self.tree.opening
+        self._same = np.where(opening, np.argmax(opening), np.arange(self._slots))
+        copies, first = np.arange(1, self.search.leaves), np.flatnonzero(~opening)
+        added = self._games[first] + self._slots * copies[:, None]
+        self._games = np.append(self._games, added)
+        self._same = np.append(self._same, np.tile(first, len(copies)))
+        self._take(self._same)
+
+    def _take(self, games: Int64s) -> None:
+        """Goes on from the roots of these games."""
+        self._roots = self._roots[games]
+        self._beliefs = self._beliefs[0][games], self._beliefs[1][games]
 
     def _walk(self, solver: SubgameSolver, games: Int64s, which: Int64s) -> tuple[_After, Int32s]:
         """Where some games go on, of the subgames `which`, which is decided now, and the parts of
@@ -151,14 +163,23 @@ class Generator:
 
     def _over(self, games: Int64s) -> None:
         self.ended += len(games)
-        self._games[games] += len(self._games)
+        self._games[games] += self._slots
 
     def _begin_again(self) -> None:
-        over = np.flatnonzero(self.tree.actors[self._roots] == -2)
-        self._over(over)
-        self._roots[over] = self.tree.opening
+        """Games that were added take the places of those that are over, while there are any of
+        either. The others of these begin again, and the others of those are dropped."""
+        going = self.tree.actors[self._roots] != -2
+        self._over(np.flatnonzero(~going))
+        free = np.flatnonzero(~going[: self._slots])
+        added = np.flatnonzero(going)[self._slots - len(free) :][: len(free)]
+        goes_on = np.arange(self._slots)
+        goes_on[free[: len(added)]] = added
+        self._games = self._games[: self._slots]
+        self._take(goes_on)
+        again = free[len(added) :]
+        self._roots[again] = self.tree.opening
         for player in (0, 1):
-            self._beliefs[player][over] = self._start[player]
+            self._beliefs[player][again] = self._start[player]
 
 
 def examples_of(solver: SubgameSolver, beliefs: tuple[Float64s, Float64s]) -> Examples:

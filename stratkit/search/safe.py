@@ -38,6 +38,7 @@ class PBSSearch:
     warm     of how many iterations the network's policy stands at the begin (of `cfr` alone); 0 and
              None: it begins at uniform play, but with 0 self-play has examples of policies, too
     opening  updates of the game's first subgame; None: as many as of others
+    leaves   at most so many of a subgame behind the opening from which self-play goes on
     """
 
     kind: str = "cfr"
@@ -47,6 +48,7 @@ class PBSSearch:
     nodes: int = 2048
     warm: int | None = None
     opening: int | None = None
+    leaves: int = 1
 
     def at(self, root: int, tree: PublicTree) -> PBSSearch:
         """How the subgame that begins at a node is searched."""

@@ -138,6 +138,45 @@ def test_games_go_on_after_any_update_of_either_player() -> None:
     assert (counts > told_apart.sum() / 8).all(), counts
 
 
+@pytest.mark.parametrize("leaves", [2, 4])
+def test_each_later_root_gives_so_many_leaves(leaves: int) -> None:
+    """All 32 games stand at roots of their own behind the opening of 1x4. Few go on from there, so
+    none is dropped. Those that go on by one leaf a root are among them, bit for bit."""
+    public, games = pair_of("liars_dice:1x4").public, 32
+    searches = [PBSSearch(updates=16, leaves=n) for n in (1, leaves)]
+    plain, more = (Generator(public, search, games, seed=3) for search in searches)
+    for size in (2, 2 * games):
+        begun = len(more.roots()[0]), more.ended
+        expected, found = plain.examples(nothing), more.examples(nothing)
+        assert len(found) == size and np.array_equal(found.rows, expected.rows)
+        assert np.array_equal(found.values, expected.values, equal_nan=True)
+    assert begun[0] == games
+    nodes = more.roots()[0]
+    assert more.ended - begun[1] + len(nodes) == leaves * games
+    states = [
+        {row.tobytes() for row in np.column_stack([nodes, *beliefs])}
+        for nodes, beliefs in (play.roots() for play in (plain, more))
+    ]
+    assert states[0] and states[0] < states[1] and len(states[1]) == len(nodes)
+    assert len(more.examples(nothing)) == 2 * len(nodes) + 2  # and the opening's
+
+
+def test_all_leaves_of_a_root_are_drawn_alike() -> None:
+    """Second leaves are on average where first ones are, and what is believed there is the same."""
+    public, counts, means = pair_of("liars_dice:1x3").public, [], []
+    for leaves in (1, 4):
+        play = Generator(public, PBSSearch(updates=4, depth=1, leaves=leaves), 3000, seed=3)
+        for _ in range(2):
+            play.examples(nothing)
+        nodes, beliefs = play.roots()
+        counts.append(np.bincount(nodes, minlength=len(public)))
+        means.append([sum(beliefs[0][nodes == n]) / max(1, sum(nodes == n)) for n in set(nodes)])
+    share = [count / count.sum() for count in counts]
+    assert counts[0].sum() < 2000 and counts[1].sum() == 3000
+    assert share[1] == pytest.approx(share[0], abs=0.03)
+    assert np.array(means[1]) == pytest.approx(np.array(means[0]), abs=0.06)
+
+
 def test_examples_of_policies_are_what_search_plays_where_games_go() -> None:
     """The opening of 1x3, whose search does not depend on what it is asked for."""
     public = pair_of("liars_dice:1x3").public

@@ -119,6 +119,12 @@ class SearchOptions:
         "iterations of the game's first subgame (default: as many as of the others)",
         needs=PBS,
     )
+    leaves: int = option(
+        1,
+        whole(1, 1000),
+        "leaves of a subgame behind the first from which self-play goes on, at most",
+        needs=PBS,
+    )
     mode: str = option(
         "safe",
         one_of("safe", "average"),

@@ -113,6 +113,8 @@ class PBSPlayer(Player):
     random_ties = False
 
     def __init__(self, game: Game, search: PBSSearch, leaves: Leaves, seed: int) -> None:
+        if search.leaves > 1:
+            raise UsageError(f"leaves={search.leaves} is for self-play: a game goes on from one")
         self.game, self.search, self.leaves, self.seed = game, search, leaves, seed
         self.tree = open_tree(game, search)
         self._depths = Depths(self.tree, search)
@@ -279,7 +281,8 @@ def search_of(options: SearchOptions) -> PBSSearch:
     safe = options.mode == "safe"
     found = PBSSearch(options.search, options.iterations, options.depth, safe)
     nodes = options.states or found.nodes
-    return replace(found, warm=options.warm, nodes=nodes, opening=options.opening)
+    found = replace(found, warm=options.warm, nodes=nodes, opening=options.opening)
+    return replace(found, leaves=options.leaves)
 
 
 def open_exact(game: Game, options: SearchOptions, seed: int) -> PBSPlayer:
