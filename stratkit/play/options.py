@@ -52,7 +52,7 @@ class SelfplayOptions:
     search: str | None = usage(
         "--search KEYS",
         "Write no episodes, but examples of values at public belief states, for train --algorithm "
-        "rebel: cfr, cfr-avg, fp, linear-fp or flop, with iterations=, depth= and warm=.",
+        "rebel: cfr, cfr-avg, fp, linear-fp or flop, with iterations=, depth=, leaves= and warm=.",
     )
     actors: str | None = usage(
         "--actors KEYS",
