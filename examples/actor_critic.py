@@ -10,12 +10,15 @@ import numpy as np
 import torch
 
 from stratkit import Batch, Game
+from stratkit.declared import argument, whole
 from stratkit.engine import expand_planes
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("game", metavar="GAME", nargs="?", default="kuhn")
-parser.add_argument("updates", metavar="UPDATES", nargs="?", default=300, type=int)
-parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+parser.add_argument("updates", metavar="UPDATES", nargs="?", default=300, type=argument(whole(1)))
+parser.add_argument(
+    "seed", metavar="SEED", nargs="?", default=1, type=argument(whole(0, 2**64 - 1))
+)
 asked = parser.parse_args()
 torch.manual_seed(asked.seed)
 game, games = Game(asked.game), 512

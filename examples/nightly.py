@@ -29,6 +29,7 @@ import re
 import subprocess
 from typing import Any
 
+from stratkit.declared import argument, whole
 from stratkit.models.shipped import LEARNED
 from stratkit.storage.csv_text import csv_text
 
@@ -135,7 +136,11 @@ def main() -> None:
     parser.add_argument("game")
     parser.add_argument("-n", "--games", default="200", help="with each opponent (default: 200)")
     parser.add_argument(
-        "--opponents", type=int, default=4, metavar="N", help="of a night (default: 4)"
+        "--opponents",
+        type=argument(whole(1)),
+        default=4,
+        metavar="N",
+        help="of a night (default: 4)",
     )
     parser.add_argument("--now", action="store_true", help="another time on the same day")
     given = parser.parse_args()

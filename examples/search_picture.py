@@ -12,6 +12,8 @@ import pathlib
 import re
 import sys
 
+from stratkit.declared import argument, whole
+
 MOVE = re.compile(r"(\w+ \w+ .*?)  +([\d.]+|-) +([\d.]+|-) .*q ([+-][\d.]+) \+- ([\d.]+)")
 
 
@@ -59,5 +61,5 @@ if __name__ == "__main__":
     )
     parser.add_argument("log", metavar="LOG")
     parser.add_argument("picture", metavar="PICTURE.png")
-    parser.add_argument("number", metavar="N", nargs="?", default=1, type=int)
+    parser.add_argument("number", metavar="N", nargs="?", default=1, type=argument(whole(1)))
     main(**vars(parser.parse_args()))

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from stratkit.declared import argument, number
+
 NANO = ("--lr", "5e-3", "--eta", "0.2", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
 NANO += ("--policy-c", "1", "--grad-norm", "0")
 LAST = 5  # checkpoints whose mean counts: never the best one
@@ -183,7 +185,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path)
-    parser.add_argument("scale", metavar="SCALE", nargs="?", default=1, type=float)
+    parser.add_argument(
+        "scale", metavar="SCALE", nargs="?", default=1, type=argument(number(above=0, most=1000))
+    )
     parser.add_argument("experiments", metavar="EXPERIMENT", nargs="*", help=", ".join(ALL))
     asked = parser.parse_args()
     if unknown := set(asked.experiments).difference(ALL):

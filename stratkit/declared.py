@@ -310,6 +310,20 @@ def read_value(key: str, kind: Kind, text: str) -> Any:
         raise ValueError(f"{key}={text}: {kind.needed} is needed{hint}") from None
 
 
+def argument(kind: Kind) -> Callable[[str], Any]:
+    """What argparse takes as a `type`: its errors then say what is needed."""
+
+    def read(text: str) -> Any:
+        from argparse import ArgumentTypeError  # only for scripts; --help is in a hurry
+
+        try:
+            return kind.read(text)
+        except ValueError:
+            raise ArgumentTypeError(f"{kind.needed} is needed, not {text!r}") from None
+
+    return read
+
+
 def read_options(cls: type[T], texts: Mapping[str, str]) -> T:
     """An instance of a dataclass of settings from the texts of some of its keys; `ValueError` says
     which text is wrong."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import math
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import pytest
 from stratkit.declared import (
     Kind,
     Rule,
+    argument,
     check_rules,
     declared,
     number,
@@ -153,3 +155,12 @@ def test_a_rule_waits_for_all_its_values() -> None:
     check_rules(rules, {"low": 2, "high": 2})
     with pytest.raises(InputError):
         check_rules(rules, {"low": 2, "high": 1})
+
+
+def test_a_number_of_argparse() -> None:
+    read = argument(whole(1, 9))
+    assert read("7") == 7
+    for wrong in ("0", "1.5", "many"):
+        with pytest.raises(argparse.ArgumentTypeError) as refused:
+            read(wrong)
+        assert str(refused.value) == f"a whole number from 1 to 9 is needed, not {wrong!r}"

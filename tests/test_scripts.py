@@ -8,6 +8,7 @@ import pathlib
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -100,6 +101,74 @@ def test_numbers_that_a_bench_refuses(
         runpy.run_path(str(ROOT / f"bench/{script}.py"), run_name="__main__")
     assert ended.value.code == 2
     assert capsys.readouterr().err == f"{script}.py: argument {wrong}\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "wrong"),
+    [
+        ("actor_critic", "kuhn 0", "UPDATES: a whole number from 1 to"),
+        ("nightly", "run kuhn --opponents -1", "--opponents: a whole number from 1 to"),
+        ("rebel/random_beliefs", "kuhn 0", "EXAMPLES: a whole number from 1 to"),
+        ("rebel/value_error", "run --depth -1", "--depth: a whole number from 0 to"),
+        ("rebel/value_error", "run -n 1.5", "-n: a whole number from 1 to"),
+        ("rebel/curve", "a 0 1 1x2", "T: a whole number from 1 to"),
+        ("verify", "new nan", "SCALE: a number above 0, at most 1000 is needed, not 'nan'"),
+        ("alphaze/hex_values", "run -n 0", "-n: a whole number from 1 to"),
+        ("alphaze/hex_values", "run --seed 18446744073709551616", "--seed: a whole number from 0"),
+        ("diplomacy/games", "a b -1", "NUMBER: a whole number from 0 to"),
+        (
+            "diplomacy/curve",
+            "a inf b",
+            "MINUTES: a number above 0, at most 1000000 is needed, not 'inf'",
+        ),
+        ("diplomacy/curve", "a 1 b --before -1", "--before: a number from 0 to 1000000 is needed"),
+        ("players/why", "a b lost c -n 0", "-n: a whole number from 1 to"),
+        ("players/why", "a b lost c -t many", "-t: a whole number from 0 to"),
+        ("players/attacks", "a 0", "GAMES: a whole number from 1 to"),
+        ("search_picture", "a b 0", "N: a whole number from 1 to"),
+    ],
+)
+def test_numbers_that_an_example_refuses(
+    script: str,
+    words: str,
+    wrong: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Behind its usage, before it does anything."""
+    path = ROOT / f"examples/{script}.py"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(path.parent)
+    monkeypatch.setattr(sys, "argv", [path.name, *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(path), run_name="__main__")
+    assert ended.value.code == 2 and list(tmp_path.iterdir()) == []
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("usage: ") and said[-1].split("error: argument ")[1].startswith(wrong)
+
+
+# These say themselves what is wrong with a number: see cli/test_example_scripts.py.
+BOUNDED = {"examples/rebel/one_network.py"}
+
+
+def bare_numbers(source: str) -> Iterator[str]:
+    """Arguments of a script that any int or float is, with or without sense."""
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(("add_argument", "add")):
+            given = {one.arg: ast.unparse(one.value) for one in call.keywords}
+            if given.get("type") in ("int", "float") and "choices" not in given:
+                yield ast.unparse(call.args[0])
+
+
+def test_a_number_has_bounds() -> None:
+    """Such as none below 0: what reads it says so, and no traceback far behind it."""
+    one = "parser.add_argument('-n', type=int)"
+    assert list(bare_numbers(one)) == ["'-n'"]
+    assert not list(bare_numbers(one.replace("int)", "int, choices=(1, 2))")))
+    for path in FILES:
+        if path.suffix == ".py" and str(path.relative_to(ROOT)) not in BOUNDED:
+            assert not list(bare_numbers(path.read_text())), path
 
 
 @pytest.mark.parametrize("script", SHELL)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 import stratkit
+from stratkit.declared import argument, whole
 from stratkit.errors import InputError, StratkitError
 from stratkit.models.trained_network import TrainedNetwork
 
@@ -104,8 +105,10 @@ def games_of(network: TrainedNetwork, n: int, seed: int) -> list[tuple[int, int,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("networks", nargs="+", metavar="RUN")
-    parser.add_argument("-n", type=int, default=200, help="games (default: 200)")
-    parser.add_argument("--seed", type=int, default=1, help="of the games (default: 1)")
+    parser.add_argument("-n", type=argument(whole(1)), default=200, help="games (default: 200)")
+    parser.add_argument(
+        "--seed", type=argument(whole(0, 2**64 - 1)), default=1, help="of the games (default: 1)"
+    )
     asked = parser.parse_args()
     print(
         *["network", "step", "positions", "opening", "bias", "mean error", "rms", "winner known"],

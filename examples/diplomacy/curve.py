@@ -16,6 +16,7 @@ import sys
 
 import numpy as np
 
+from stratkit.declared import argument, number
 from stratkit.errors import InputError, StratkitError
 from stratkit.pictures import COLOURS, new_figure, save
 
@@ -73,10 +74,12 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("picture", metavar="PICTURE")
-    parser.add_argument("minutes", metavar="MINUTES", type=float)
+    parser.add_argument("minutes", metavar="MINUTES", type=argument(number(above=0, most=1e6)))
     parser.add_argument("tables", metavar="TABLE", type=pathlib.Path, nargs="+")
     parser.add_argument("--network", metavar="NAME", default="network", help="its name there")
-    parser.add_argument("--before", metavar="MINUTES", type=float, default=0, help="of imitation")
+    parser.add_argument(
+        "--before", metavar="MINUTES", type=argument(number(0, 1e6)), default=0, help="of imitation"
+    )
     asked = parser.parse_args()
     try:
         main(asked.picture, asked.minutes, asked.before, asked.network, asked.tables)

@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 from stratkit import Game, read_games
+from stratkit.declared import argument, whole
 from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError, StratkitError
 from stratkit.games.diplomacy.games import actions_of, game_json, phases
@@ -49,7 +50,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("record", metavar="GAMES.jsonl")
     parser.add_argument("folder", metavar="FOLDER")
-    parser.add_argument("number", metavar="NUMBER", nargs="?", default=0, type=int)
+    parser.add_argument("number", metavar="NUMBER", nargs="?", default=0, type=argument(whole(0)))
     try:
         main(**vars(parser.parse_args()))
     except (StratkitError, OSError) as error:

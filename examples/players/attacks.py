@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 import stratkit
+from stratkit.declared import argument, whole
 from stratkit.engine import Batch, sample
 from stratkit.engine.observation import CELLS, PHASE, SELECTED, STAGE
 from stratkit.engine.stratego import (
@@ -176,8 +177,10 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("player", metavar="PLAYER")
-    parser.add_argument("games", metavar="GAMES", nargs="?", default=100, type=int)
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=100, type=argument(whole(1)))
+    parser.add_argument(
+        "seed", metavar="SEED", nargs="?", default=1, type=argument(whole(0, 2**64 - 1))
+    )
     asked = parser.parse_args()
     try:
         main(**vars(asked))

@@ -51,6 +51,7 @@ import stratkit
 from stratkit.arrays import Bools, Bytes, Float32s, Int64s
 from stratkit.convert.games import PlayedGame
 from stratkit.convert.raw import RawRecord
+from stratkit.declared import argument, whole
 from stratkit.engine import Batch
 from stratkit.engine.history import placing_actions
 from stratkit.engine.observation import (
@@ -558,8 +559,8 @@ if __name__ == "__main__":
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("experiment", choices=[*HABITS, *TABLES], metavar="EXPERIMENT")
     parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
-    parser.add_argument("-n", dest="most", metavar="POSITIONS", default=40, type=int)
-    parser.add_argument("-t", dest="times", metavar="TIMES", default=16, type=int)
+    parser.add_argument("-n", dest="most", metavar="POSITIONS", default=40, type=argument(whole(1)))
+    parser.add_argument("-t", dest="times", metavar="TIMES", default=16, type=argument(whole(0)))
     try:
         main(**vars(parser.parse_args()))
     except (StratkitError, OSError) as error:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from stratkit.declared import argument, whole
 from stratkit.engine import Game, Tree
 from stratkit.errors import StratkitError
 from stratkit.pictures import COLOURS, new_figure, save
@@ -153,8 +154,8 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("picture", metavar="PICTURE")
-    parser.add_argument("updates", metavar="T", type=int)
-    parser.add_argument("repeats", metavar="REPEATS", type=int)
+    parser.add_argument("updates", metavar="T", type=argument(whole(1)))
+    parser.add_argument("repeats", metavar="REPEATS", type=argument(whole(1)))
     parser.add_argument("games", metavar="GAME", nargs="+")
     asked = parser.parse_args()
     try:

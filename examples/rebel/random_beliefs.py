@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import torch
 
+from stratkit.declared import argument, whole
 from stratkit.engine import Game, PublicTree, Subgames, Tree
 from stratkit.errors import StratkitError
 from stratkit.learn.buffer import BufferedOptimizer
@@ -29,8 +30,12 @@ parser = argparse.ArgumentParser(
     description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
 )
 parser.add_argument("game", metavar="GAME", nargs="?", default="leduc")
-parser.add_argument("examples", metavar="EXAMPLES", nargs="?", default=40000, type=int)
-parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=int)
+parser.add_argument(
+    "examples", metavar="EXAMPLES", nargs="?", default=40000, type=argument(whole(1))
+)
+parser.add_argument(
+    "seed", metavar="SEED", nargs="?", default=1, type=argument(whole(0, 2**64 - 1))
+)
 asked = parser.parse_args()
 examples, seed = asked.examples, asked.seed
 try:

@@ -6,6 +6,7 @@ value_error.py RUN|CHECKPOINT... [-n STATES] [--updates T] [--depth D] [--search
 import argparse
 import sys
 
+from stratkit.declared import argument, whole
 from stratkit.engine import Game, PublicTree
 from stratkit.errors import StratkitError
 from stratkit.models.open_model import ValueModel, open_model
@@ -17,10 +18,16 @@ from stratkit.search.value_error import random_states, states_of_selfplay, value
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="+", metavar="RUN")
-    parser.add_argument("-n", type=int, default=200, help="states of either kind")
-    parser.add_argument("--updates", type=int, default=1024, help="of exact solutions")
-    parser.add_argument("--search", type=int, default=32, help="updates of a search in self-play")
-    parser.add_argument("--depth", type=int, default=2, help="of a search in self-play")
+    parser.add_argument("-n", type=argument(whole(1)), default=200, help="states of either kind")
+    parser.add_argument(
+        "--updates", type=argument(whole(1)), default=1024, help="of exact solutions"
+    )
+    parser.add_argument(
+        "--search", type=argument(whole(1)), default=32, help="updates of a search in self-play"
+    )
+    parser.add_argument(
+        "--depth", type=argument(whole(0)), default=2, help="of a search in self-play"
+    )
     asked = parser.parse_args()
 
     print(*["run", "step", "states", "left", "n", "bias", "rms", "believed"], sep="\t")
