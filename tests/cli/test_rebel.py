@@ -472,7 +472,10 @@ def test_one_stage_teaches_what_searches_of_all_depths_are_drawn_by(
     more = ("LONG=4", "SOME=4", "GAMES=1x2", "BRIEF=4", "BOTH=2", "DEPTHS=2 4", "MIXED=4")
     make = [*MAKE, *more, "ALL=1 2", "MOST=8"]
     subprocess.run(
-        [*make, "PLAY=4", "OPENING=8", "1x2-long.json"], cwd=tmp_path, env=environment, check=True
+        [*make, "PLAY=4", "OPENING=8", "SLOTS=64", "1x2-long.json"],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
     )
     (policy,) = json.loads((tmp_path / "1x2-long.json").read_text())["policies"]
     found = [policy[key] for key in ("step", "iterations", "opening", "depth", "games")]
