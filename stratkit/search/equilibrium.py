@@ -30,10 +30,10 @@ from stratkit.search.regret_matching import (
     inverse_cdf,
     zero_sum,
 )
-from stratkit.search.rollouts import play_out
+from stratkit.search.rollouts import play_on, play_to_moves, worth
 
 ROWS = 4096  # rollouts at a time
-TO_THE_END = np.iinfo(np.int32).max  # more actions than a rollout has
+TO_THE_END = np.iinfo(np.int32).max  # more plies than a rollout has
 NOTHING = -1  # behind the last action of a whole one
 
 
@@ -127,16 +127,15 @@ class Cells:
     rollouts, in units of the game's returns.
 
         rollouts        games of each pair
-        actions         that the blueprint plays on; 0: its value at once
+        depth           plies that the blueprint plays on, as `play_to_moves` counts them; 0: its
+                        value at once, as one player's says the other's
         largest_return  no value lies beyond it
-        plies           `actions` counts plies
     """
 
     blueprint: Blueprint
     rollouts: int
-    actions: int = TO_THE_END
+    depth: int = TO_THE_END
     largest_return: float = np.inf
-    plies: bool = False
 
     def table(
         self, root: Batch, first: Int32s, second: Int32s, seed: int, sample: int = 0
@@ -161,8 +160,9 @@ class Cells:
                 batch.apply(np.ascontiguousarray(column))
         keys = (np.int64(sample) << 40) + part
         movers = np.full(len(part), mover, np.int8)
-        budget = self.actions, seed, keys, self.largest_return, self.plies
-        return play_out(batch, movers, self.blueprint, *budget)
+        played = play_to_moves if self.depth else play_on
+        seen = played(batch, self.blueprint, self.depth, seed, keys)
+        return worth(batch, movers, self.blueprint, seen, self.largest_return)
 
 
 def remembered(values: Callable[[Int64s], Float64s], sizes: Sequence[int]) -> Utilities:

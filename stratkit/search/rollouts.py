@@ -16,6 +16,9 @@ from stratkit.search.blueprint import Blueprint, by_threads
 
 MOST_ROWS = 256  # that a thread plays at a time: more views leave the caches
 
+# Who acts, int8 [n], and what they see, uint8 [n, observation_bytes].
+Seen = tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]
+
 
 def play_out(
     batch: Batch,
@@ -25,12 +28,23 @@ def play_out(
     seed: int,
     keys: npt.NDArray[np.int64],
     largest_return: float = np.inf,
-    plies: bool = False,
 ) -> npt.NDArray[np.float64]:
-    """`play_on`; what the player `movers` int8 [n] of two gets then, float64 [n]: the return, or
-    what the blueprint expects, at most `largest_return`: a network may expect more than a game can
+    """`play_on`; what the player `movers` int8 [n] of two gets then, float64 [n]: `worth`."""
+    seen = play_on(batch, blueprint, actions, seed, keys)
+    return worth(batch, movers, blueprint, seen, largest_return)
+
+
+def worth(
+    batch: Batch,
+    movers: npt.NDArray[np.int8],
+    blueprint: Blueprint,
+    seen: Seen,
+    largest_return: float = np.inf,
+) -> npt.NDArray[np.float64]:
+    """What the player `movers` int8 [n] of two gets, float64 [n]: the return, or what the blueprint
+    expects of what is `seen`, at most `largest_return`: a network may expect more than a game can
     return, and would then put off a win for ever."""
-    actors, packed = play_on(batch, blueprint, actions, seed, keys, plies)
+    actors, packed = seen
     out = batch.returns()[np.arange(batch.size), movers].astype(np.float64)
     rows = np.flatnonzero(actors >= 0)
     if len(rows):
@@ -75,20 +89,17 @@ def play_on(
     actions: int,
     seed: int,
     keys: npt.NDArray[np.int64],
-    plies: bool = False,
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
-    """Plays `actions` more actions in every row, unless the game ends before. Who acts then, int8
-    [n], and what they see, uint8 [n, observation_bytes].
+) -> Seen:
+    """Plays `actions` more actions in every row, unless the game ends before.
 
     The draws are a function of `seed`, of a row's key, int64 [n], and of the number of the draw:
-    rows with equal keys have common random numbers. Chance does not count as an action. With
-    `plies` so many plies are played instead. One call of the blueprint serves all rows.
+    rows with equal keys have common random numbers. Chance does not count as an action. One call of
+    the blueprint serves all rows.
     """
-    played, begun = np.zeros(batch.size, np.int64), batch.plies()
+    played = np.zeros(batch.size, np.int64)
 
     def is_open(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-        done = batch.plies() - begun if plies else played
-        is_short = np.asarray(done < actions)
+        is_short = np.asarray(played < actions)
         played[is_short & (batch.actors() >= 0)] += 1
         return is_short
 
@@ -96,22 +107,22 @@ def play_on(
 
 
 def play_to_moves(
-    batch: Batch, blueprint: Blueprint, phases: int, seed: int, keys: npt.NDArray[np.int64]
-) -> None:
-    """Plays so many phases of moves in every row, and to where the next one begins, as the rollouts
-    of SearchBot do (Gray et al. 2021): all powers that live choose there. Retreats and adjustments,
-    which ask some powers only, are played on the way and do not count. In other games every turn
-    is one of moves. Draws as in `play_on`."""
-    done, turn = np.zeros(batch.size, np.int64), batch.turns()
+    batch: Batch, blueprint: Blueprint, plies: int, seed: int, keys: npt.NDArray[np.int64]
+) -> Seen:
+    """Plays so many plies in every row. In Diplomacy they are phases of moves, and it plays on to
+    where the next one begins, as the rollouts of SearchBot do (Gray et al. 2021): all powers that
+    live choose there. Retreats and adjustments, which ask some powers only, are played on the way
+    and do not count. Draws as in `play_on`."""
+    done, ply = np.zeros(batch.size, np.int64), batch.plies()
     moves = np.zeros(batch.size, bool)
 
     def is_open(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-        now = batch.turns()
-        np.add(done, moves & (now != turn), out=done, casting="unsafe")
-        turn[:], moves[:] = now, ~between_moves(batch.game, packed)
-        return (done < phases) | ~moves
+        now = batch.plies()
+        np.add(done, moves & (now != ply), out=done, casting="unsafe")
+        ply[:], moves[:] = now, ~between_moves(batch.game, packed)
+        return (done < plies) | ~moves
 
-    _play_while(is_open, batch, blueprint, seed, keys)
+    return _play_while(is_open, batch, blueprint, seed, keys)
 
 
 def _play_while(
@@ -120,7 +131,7 @@ def _play_while(
     blueprint: Blueprint,
     seed: int,
     keys: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
+) -> Seen:
     """Plays the rows that are open, bool [n] by what is seen, which is asked before each action."""
     game, n = batch.game, batch.size
     actors = np.empty(n, np.int8)

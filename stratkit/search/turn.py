@@ -46,8 +46,7 @@ class TurnSearch:
         samples         draws from which these are taken
         iterations      of regret matching
         games           rollouts of each joint action
-        depth           plies of a rollout; of more than two players turns, phases of moves in
-                        Diplomacy
+        depth           plies of a rollout; in Diplomacy phases of moves
         play            the average policies, or the final ones
         largest_return  no value lies beyond it
         sharpness       temperature and top-p of the blueprint in rollouts
@@ -117,7 +116,7 @@ class TurnSearch:
     ) -> tuple[Sequence[Float64s], Sequence[Float64s]]:
         """The policies of both players and what their candidates are worth, from a table."""
         first, second = some[0].actions, some[1].actions if len(some) > 1 else _nobody()
-        cells = Cells(blueprint, self.games, self.depth, self.largest_return, plies=True)
+        cells = Cells(blueprint, self.games, self.depth, self.largest_return)
         table = cells.table(begun, first, second, seed)
         mixed = solve(table, self.iterations, seed, self.play)
         return mixed, (table @ mixed[1], -(mixed[0] @ table))

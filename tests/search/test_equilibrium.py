@@ -103,7 +103,7 @@ def test_cells_and_their_equilibrium_approach_the_exact_ones() -> None:
     assert np.array_equal(found, cells.table(root, PLACED, PLACED, seed=3))
     assert exploitability(exact, *solve(exact, 4096, seed=0)) < 0.01
     assert exploitability(exact, *solve(found, 4096, seed=0)) < 0.1
-    at_once = Cells(UniformBlueprint(), 1, actions=0).table(root, PLACED, PLACED, seed=3)
+    at_once = Cells(UniformBlueprint(), 1, depth=0).table(root, PLACED, PLACED, seed=3)
     assert not at_once.any()  # this blueprint expects nothing
 
 

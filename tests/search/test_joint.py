@@ -23,7 +23,7 @@ from stratkit.search.equilibrium import Candidates, Cells, candidates
 from stratkit.search.joint import LOSERS_FROM, JointCells, solve_joint, values_of_all
 from stratkit.search.rollouts import play_to_moves
 
-TINY, PURE = Game("diplomacy:tiny"), Game("diplomacy:pure")
+TINY, PURE, FVA = (Game(f"diplomacy:{name}") for name in ("tiny", "pure", "fva"))
 
 # A row of five centres, with a power at both ends and one in the middle.
 THREE = """
@@ -48,7 +48,7 @@ def test_pairs_are_worth_what_the_table_of_two_players_says() -> None:
     assert [each.player for each in some] == [0, 1] and min(map(len, some)) > 2
     joint = np.indices([len(each) for each in some]).reshape(2, -1).T
     found = JointCells(blueprint, rollouts=1, depth=0).values(root, some, joint, seed=1)
-    table = Cells(blueprint, 1, 0, plies=True).table(root, some[0].actions, some[1].actions, 1)
+    table = Cells(blueprint, 1, 0).table(root, some[0].actions, some[1].actions, 1)
     np.testing.assert_allclose(found[:, 0], table.ravel(), atol=1e-6)
     np.testing.assert_allclose(found[:, 1], -found[:, 0], atol=1e-6)
     assert np.ptp(found[:, 0]) > 0.1  # turns that differ
@@ -256,15 +256,36 @@ def test_who_dislodges_is_dislodged_wins_or_is_out_has_its_worth(
     np.testing.assert_allclose(values_of_all(batch, telling)[0], expected, atol=1e-6)
 
 
-def test_depth_counts_phases_of_moves() -> None:
+@pytest.mark.parametrize("game", [STANDARD, FVA], ids=["seven", "two"])
+def test_depth_counts_phases_of_moves(game: Game) -> None:
     """Whatever retreats and adjustments come between: after n of them, n have been played."""
-    batch, keys = Batch(STANDARD, 4), np.arange(4)
+    batch, keys = Batch(game, 4), np.arange(4)
     for phases, reached in ((0, [0]), (2, [0]), (1, [2])):  # spring; fall and winter; spring
-        play_to_moves(batch, GreedyBlueprint(STANDARD), phases, 1, keys)
-        view = views_of(STANDARD, batch.observe())["position"]
-        assert not between_moves(STANDARD, batch.observe()).any()
+        play_to_moves(batch, GreedyBlueprint(game), phases, 1, keys)
+        view = views_of(game, batch.observe())["position"]
+        assert not between_moves(game, batch.observe()).any()
         assert set(view["phase"].tolist()) <= {*reached}, (phases, view["phase"])
-    assert set(views_of(STANDARD, batch.observe())["position"]["year"].tolist()) == {1}
+    assert set(views_of(game, batch.observe())["position"]["year"].tolist()) == {1}
+
+
+class Noting(GreedyBlueprint):
+    """Notes where it is asked for values."""
+
+    def values(self, observations: Bytes) -> Floats:
+        view = views_of(self.game, observations)["position"]
+        self.asked = set(zip(view["year"].tolist(), view["phase"].tolist(), strict=True))
+        return super().values(observations)
+
+
+def test_depth_between_two_powers_counts_phases_of_moves() -> None:
+    """Behind the first fall centres change hands, so that winter asks for builds."""
+    root, blueprint = Batch(FVA, 1), Noting(FVA)
+    play_to_moves(root, blueprint, 1, 1, np.zeros(1, np.int64))
+    some = candidates(root, blueprint, samples=16, max_candidates=2, seed=1)
+    pair = some[0].actions, some[1].actions
+    for depth, asked in ((0, (0, 4)), (1, (1, 2)), (2, (2, 0))):
+        table = Cells(blueprint, 2, depth).table(root, *pair, seed=1)
+        assert blueprint.asked == {asked} and np.isfinite(table).all()
 
 
 def test_candidates_by_units_and_rollouts_of_the_likely() -> None:

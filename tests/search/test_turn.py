@@ -23,7 +23,6 @@ from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search import turn
 from stratkit.search.decision import Root, SearchResult
-from stratkit.search.rollouts import play_out
 
 MATRIX = f"matrix:{ROOT / 'formats/samples/modified_rps.matrix'}"
 TINY = Game("diplomacy:tiny")
@@ -226,10 +225,3 @@ def test_threads_share_what_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda seed: searched([root], blueprint, seed), range(24)))
     assert all(result is not None for (result,) in found)
-
-
-def test_rollouts_of_so_many_phases() -> None:
-    batch = Batch(TINY, 5)
-    keys = np.arange(5)
-    play_out(batch, np.zeros(5, np.int8), UniformBlueprint(), 1, 1, keys, plies=True)
-    assert (batch.plies() == 1).all() and (batch.actors() == 0).all()
