@@ -17,7 +17,9 @@ from stratkit.games.diplomacy.heuristic import GreedyBlueprint
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.nets import build
 from stratkit.nets.evaluator import Evaluator
-from stratkit.players.player import Floats
+from stratkit.players.factory import open_player
+from stratkit.players.player import Floats, PolicyPlayer, Views
+from stratkit.players.registry import parse_player
 from stratkit.search.blueprint import Blueprint, Sharpened
 from stratkit.search.equilibrium import Candidates, Cells, candidates
 from stratkit.search.joint import LOSERS_FROM, JointCells, solve_joint, values_of_all
@@ -304,3 +306,19 @@ def test_candidates_by_units_and_rollouts_of_the_likely() -> None:
     np.testing.assert_allclose(found[kept], warm[kept] / warm[kept].sum(), rtol=1e-4)
     assert kept.sum() < (policy > 0).sum()
     assert sharp.values(root.observe())[0] == pytest.approx(9 / 70)
+
+
+@pytest.mark.parametrize("name", ["tiny", "pure"])
+def test_the_papers_preset_plays_a_phase_of_moves(name: str) -> None:
+    """Two powers, and seven: each chooses among the legal orders, and the phase is adjudicated."""
+    game, played = Game(f"diplomacy:{name}"), set()
+    player = open_player(parse_player("preset=searchbot,heuristic"), game, 1, 8).player
+    assert isinstance(player, PolicyPlayer)
+    batch, number = Batch(game, 1), 0
+    while batch.turns()[0] == 0:
+        legal, mover = batch.legal()[0], int(batch.actors()[0])
+        policy = player.policy(Views.of_one(batch, 0, number))[0]
+        assert policy.sum() == pytest.approx(1) and not policy[legal == 0].any()
+        batch.apply(np.array([policy.argmax()], np.int32))
+        played, number = played | {mover}, number + 1
+    assert played == set(range(game.players)) and batch.plies()[0] == 1
