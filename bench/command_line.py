@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NoReturn
+
+from stratkit.errors import StratkitError
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,6 +20,16 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
+
+    @contextlib.contextmanager
+    def telling(self) -> Iterator[None]:
+        """Ends the program in one line where words, files or networks are wrong, as commands do."""
+        try:
+            yield
+        except StratkitError as error:
+            self.exit(error.status, f"{self.prog}: {error}\n")
+        except OSError as error:
+            self.exit(1, f"{self.prog}: {error.filename}: {error.strerror}\n")
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -24,6 +24,7 @@ import torch
 
 from command_line import Parser, at_least
 from stratkit.engine import Game
+from stratkit.errors import UsageError
 from stratkit.nets.choice import ASKED, BACKENDS
 from stratkit.nets.packages import has_onnx
 from stratkit.play.seating import Seating, Seatings
@@ -66,8 +67,11 @@ def timed(player: str, game: str, turns: int, threads: int, backend: str) -> flo
     """Rollouts a second."""
     use_threads(threads)
     os.environ[ASKED] = backend
+    if Game(game).players != 2:
+        raise UsageError(f"searches of games of two players are timed, not of {game}")
     opened = open_player(parse_player(player), Game(game), 1, 1).player
-    assert isinstance(opened, PostprocessedPlayer) and isinstance(opened.search, SearchStage)
+    if not isinstance(opened, PostprocessedPlayer) or not isinstance(opened.search, SearchStage):
+        raise UsageError("a player that searches from its moves is needed", text=player)
     searches, rollouts = Timed(opened.search, "search"), Timed(mmd, "play_out_by_threads")
     seatings = (Seating(number, (0, 0)) for number in itertools.count())
     for _ in Table(Game(game), [opened], Seatings(seatings), 1, threads).rounds():
@@ -114,4 +118,6 @@ if __name__ == "__main__":
     parser.add_argument("threads", metavar="THREADS", nargs="*", default=[1, 2], type=at_least(1))
     parser.add_argument("--rounds", metavar="R", default=2, type=at_least(1))
     parser.add_argument("--backend", metavar="B", choices=BACKENDS)
-    main(**vars(parser.parse_args()))
+    asked = parser.parse_args()
+    with parser.telling():
+        main(**vars(asked))

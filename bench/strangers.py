@@ -80,4 +80,6 @@ if __name__ == "__main__":
     parser.add_argument("file", metavar="SETUPS")
     parser.add_argument("n", metavar="N", nargs="?", default=40, type=at_least(2))
     parser.add_argument("orders", metavar="ORDERS", nargs="?", default=60, type=at_least(1))
-    main(**vars(parser.parse_args()))
+    asked = parser.parse_args()
+    with parser.telling():
+        main(**vars(asked))

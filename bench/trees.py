@@ -20,6 +20,7 @@ import torch
 from command_line import Parser, at_least
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.mcts import SearchTrees
+from stratkit.errors import UsageError
 from stratkit.nets.builder import build
 from stratkit.nets.choice import network_with
 from stratkit.nets.evaluator import Evaluator
@@ -68,7 +69,8 @@ def opened(name: str, rows: int) -> Evaluator:
         arrays = {key: tensor.numpy() for key, tensor in weights.items()}
         return Evaluator("fromto", network_with("fromto", game, arrays), rows)
     player = open_player(parse_player(name), game, 1, rows).player
-    assert isinstance(player, NetworkPlayer)
+    if not isinstance(player, NetworkPlayer):
+        raise UsageError("a network is needed, as it is", text=name)
     return player.evaluator
 
 
@@ -107,4 +109,6 @@ if __name__ == "__main__":
     parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=at_least(0))
     players = ["barrage", "uniform"]
     parser.add_argument("players", metavar="PLAYER", nargs="*", default=players)
-    main(**vars(parser.parse_args()))
+    asked = parser.parse_args()
+    with parser.telling():
+        main(**vars(asked))

@@ -104,6 +104,40 @@ def test_numbers_that_a_bench_refuses(
 
 
 @pytest.mark.parametrize(
+    ("script", "words", "status", "wrong"),
+    [
+        ("search", "depht=1 barrage", 2, "PLAYER: unknown option 'depht' (did you mean 'depth'?)"),
+        ("search", "name=x barrage", 2, "a player that searches from its moves is needed: 'name=x"),
+        ("search", "search=rm random diplomacy:pure", 2, "searches of games of two players"),
+        ("strangers", "depht=1,barrage barrage x", 2, "PLAYER: unknown option 'depht'"),
+        ("strangers", "nobody barrage x", 1, "no built-in player, and no such file or folder"),
+        ("strangers", "heuristic barrage x", 1, "x: No such file or directory"),
+        ("trees", "1 1 1 heuristic", 2, "a network is needed, as it is: 'heuristic'"),
+        ("trees", "1 1 1 x=1,barrage", 2, "PLAYER: unknown option 'x': 'x=1,barrage'"),
+    ],
+)
+def test_players_that_a_bench_refuses(
+    script: str,
+    words: str,
+    status: int,
+    wrong: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In one line, and with the status that the commands have."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OMP_NUM_THREADS", "STRATKIT_BACKEND"):  # which some of them set
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / f"bench/{script}.py"), run_name="__main__")
+    assert ended.value.code == status
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{script}.py: {wrong}")
+
+
+@pytest.mark.parametrize(
     ("script", "words", "wrong"),
     [
         ("actor_critic", "kuhn 0", "UPDATES: a whole number from 1 to"),
