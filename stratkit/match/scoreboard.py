@@ -180,7 +180,7 @@ class Scoreboard:
         ratio = self.sprt.ratio(self.tallies[0].pairs.whole)
         words = {None: "undecided", 0: "H0 is accepted", 1: "H1 is accepted"}[self.decision]
         elos = f"elo {self.sprt.elo0:g} against {self.sprt.elo1:g}"
-        return [[f"SPRT of {elos}: {words}", f"LLR {ratio:.2f} ({low:.2f} to {high:.2f})"]]
+        return [[f"SPRT of {elos}: {words}", f"LLR {ratio:z.2f} ({low:.2f} to {high:.2f})"]]
 
 
 class ShareBoard(Scoreboard):

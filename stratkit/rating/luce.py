@@ -257,7 +257,7 @@ class LuceReport:
         rows = [["player", "Elo", "from", "to", "games", "score"]]
         for name, games, score, *elos in self.rows:
             rows.append(
-                [printable(name), *(f"{elo:.0f}" for elo in elos), str(games), f"{score:.3f}"]
+                [printable(name), *(f"{elo:z.0f}" for elo in elos), str(games), f"{score:.3f}"]
             )
         title = f"{self.tables.rules.game}, Plackett-Luce by {self.tables.how}"
         mixed = ", ".join(map(printable, sorted(self.tables.rules.differing)))
@@ -271,7 +271,7 @@ class LuceReport:
         keys = ("name", "games", "score", "elo", "low", "high")
         players = [
             {
-                key: round(v, 5) if isinstance(v, float) else v
+                key: round(v, 5) + 0.0 if isinstance(v, float) else v
                 for key, v in zip(keys, row, strict=True)
             }
             for row in self.rows

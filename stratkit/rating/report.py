@@ -334,7 +334,7 @@ def _given(anchor: Anchor) -> str:
 
 def _ends(estimate: Estimate, factor: float) -> str:
     value, low, high = (factor * x for x in (estimate.value, estimate.low, estimate.high))
-    return f"{value:.1f}" if low == high else f"{value:.1f} ({low:.1f} to {high:.1f})"
+    return f"{value:z.1f}" if low == high else f"{value:z.1f} ({low:z.1f} to {high:z.1f})"
 
 
 def _rounded(values: Mapping[str, Any], places: int) -> dict[str, Any]:

@@ -171,7 +171,8 @@ class Shares(SeatGames):
 
     def check(self, record: GameRecord) -> None:
         if alone(record.players) is None or len(record.players) < 3:
-            raise InputError("--score is for games of one player among copies of another")
+            what = "--score is for games of one player among copies of another"
+            raise InputError(f"{what}: rate --method luce rates others")
 
     def take(self, header: RecordHeader, record: GameRecord) -> None:
         seat = alone(record.players)

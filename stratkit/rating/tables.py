@@ -61,13 +61,8 @@ class ReportTable:
 
 
 def _shown(form: str) -> Callable[[Cell], str]:
-    """Formats a number; negative zero is zero, and None is a dash."""
-
-    def show(value: Cell) -> str:
-        text = "-" if value is None else format(value, form)
-        return text.lstrip("-") if text.strip("-0.%") == "" and text != "-" else text
-
-    return show
+    """Formats a number; None is a dash."""
+    return lambda value: "-" if value is None else format(value, form)
 
 
 def _exact(form: str) -> Callable[[Cell], str]:
@@ -83,7 +78,7 @@ def _count(head: str) -> Column:
 
 
 def _elo(head: str) -> Column:
-    return Column(head, _shown(".0f"), _exact(".2f"))
+    return Column(head, _shown("z.0f"), _exact("z.2f"))
 
 
 def _share(head: str) -> Column:
@@ -119,7 +114,7 @@ def ratings(report: RatingReport) -> ReportTable:
 
 
 _SHARES = [_share("wins"), _share("draws"), _share("losses")]
-_SIGMA = Column("sigma", _shown("+.1f"), _exact(".3f"))
+_SIGMA = Column("sigma", _shown("+z.1f"), _exact("z.3f"))
 
 
 def _against(m: HeadToHead) -> list[Cell]:

@@ -178,9 +178,8 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path: pathlib.Path) -> Non
         assert done.status == 2 and wrong in done.error_line and not file.exists()
     assert run(*two, "--game", "kuhn", "-n", 2).status == 0
     done = run("rate", "--score", "squares", file)
-    assert (
-        done.status == 1 and "game 1: --score is for games of one player among" in done.error_line
-    )
+    what = "game 1: --score is for games of one player among copies of another"
+    assert done.status == 1 and f"{what}: rate --method luce rates others" in done.error_line
     done = run("rate", "--score", "squares", "--csv", file)
     assert (
         done.status == 2

@@ -14,7 +14,16 @@ from running import ROOT, run
 from stratkit.errors import CheckFailed
 from stratkit.rating.bootstrap import rate as rate_two
 from stratkit.rating.elo import DavidsonModel
-from stratkit.rating.luce import ORDER, Choices, Stage, rate, stages
+from stratkit.rating.luce import (
+    ORDER,
+    Choices,
+    LuceRatings,
+    LuceReport,
+    Stage,
+    Tables,
+    rate,
+    stages,
+)
 from stratkit.rating.pool import Pool
 from stratkit.rating.shares import DRAW_SIZE, SQUARES
 
@@ -80,6 +89,18 @@ def test_who_wins_everything_has_no_rating_but_with_a_prior() -> None:
         elo(units, 3)
     found = elo(units, 3, prior=1)
     assert found[0] > found[1] == pytest.approx(found[2])
+
+
+def test_no_rating_is_minus_nothing() -> None:
+    tables = Tables(SQUARES, names=["a", "b"], games={0: 1, 1: 1}, points={0: 0.5, 1: 0.5})
+    tables.rules.game = "kuhn"
+    low, high = np.array([-1.0, -0.4]), np.array([-1e-9, 3.0])
+    report = LuceReport(tables, LuceRatings(np.array([-0.3, -1e-9]), low, high))
+    assert [line.split()[:4] for line in report.text().splitlines()[-2:]] == [
+        ["b", "0", "0", "3"],
+        ["a", "0", "-1", "0"],
+    ]
+    assert "-0.0" not in {str(x) for player in report.json()["players"] for x in player.values()}
 
 
 def test_intervals_hold_for_few_games() -> None:
