@@ -289,6 +289,9 @@ def test_bad_input_is_refused_in_one_line(
     said = refused(*play, "--search", "cfr,depht=1", status=2)
     assert said.startswith("selfplay: --search: ") and said.endswith(": 'cfr,depht=1'")
     assert "from 0 to 2000" in refused(*play, "--search", "cfr,depth=2001", status=2)
+    both = "depth= does not go with states=, which also says how far to look"
+    assert both in refused(*play, "--search", "cfr,depth=2,states=9", status=2)
+    assert both in refused("exploit", GAME, "search=cfr,states=9,depth=2,random", status=2)
     assert "mode=safe" in refused(*play, "--search", "cfr,mode=average", status=2)
     assert "opening= is for play" in refused(*play, "--search", "cfr,opening=8", status=2)
     assert "--slice is not for --search" in refused(

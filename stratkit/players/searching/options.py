@@ -166,6 +166,10 @@ class SearchOptions:
         needs=TURNS,
     )
 
+    def __post_init__(self) -> None:
+        if self.depth is not None and self.states is not None:
+            raise ValueError("depth= does not go with states=, which also says how far to look")
+
     @property
     def plies(self) -> int:
         """Of a rollout after the move."""
