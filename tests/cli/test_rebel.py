@@ -8,6 +8,7 @@ import pathlib
 import runpy
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -138,6 +139,41 @@ def test_nothing_is_skipped_in_a_pipe_of_the_same_name(
         all_of_them = sum(len(values.rows) for values in ExampleReader(stream, "x"))
     assert learned[1]["episodes"] == learned[0]["episodes"] + all_of_them
     assert learned[0]["inputs"] == learned[1]["inputs"] == {}
+
+
+def pairs_of(path: pathlib.Path) -> list[bytes]:
+    """The examples of a stream, in order."""
+    with open(path, "rb") as stream:
+        frames = [np.hstack(frame) for frame in ExampleReader(stream, str(path))]
+    return [pair.tobytes() for pair in np.concatenate(frames)]
+
+
+def test_several_generators_feed_one_learner(tmp_path: pathlib.Path) -> None:
+    """Each follows it through a pipe of its own. All that they write is learned from, each stream
+    in its order, and as many steps are made as there are examples for."""
+    line = '"$@" | tee copy-"$0" >"$0"'  # what was written is kept
+    writers = []
+    for name, seed in (("a", 3), ("b", 4)):
+        os.mkfifo(tmp_path / name)
+        play = (*PLAY[:-1], seed, "--policy", "run", "--follow", "--max-ahead", 32, "-n", 200)
+        words = ["sh", "-c", line, name, *forked_line(*play)]
+        writers.append(subprocess.Popen(words, cwd=tmp_path))
+    done = run("train", "a", "b", "--out", "run", *LEARN, "--uses", 4, cwd=tmp_path)
+    assert done.status == 0, done.err
+    assert [writer.wait(PATIENCE) for writer in writers] == [0, 0]
+    written = {seed: pairs_of(tmp_path / f"copy-{name}") for name, seed in (("a", "3"), ("b", "4"))}
+    number = sum(map(len, written.values()))
+    assert min(map(len, written.values())) > 16  # two steps of either alone
+    tensors, metadata = load_checkpoint(list_checkpoints(tmp_path / "run")[-1][1])
+    assert metadata["episodes"] == number and metadata["step"] == 4 * number // 32
+    learned = np.hstack([tensors["buffer/rows"], tensors["buffer/values"]])
+    found = [pair.tobytes() for pair in learned]
+    assert Counter(found) == Counter(written["3"]) + Counter(written["4"])
+    for pairs in written.values():
+        left = iter(found)
+        assert all(pair in left for pair in pairs)
+    passed = read_metadata(tmp_path / "run/policy.safetensors")["passed"]
+    assert passed == {seed: len(pairs) for seed, pairs in written.items()}
 
 
 @pytest.mark.parametrize("size", [20, 50, 100])
