@@ -172,6 +172,12 @@ def whole_run(plan: Plan) -> Iterator[tuple[str, str]]:
     yield "metrics.jsonl", size(steps * plan.of("line"))
 
 
+def held(plan: Plan) -> str:
+    """The states that a GPU keeps for a step, and whether so many were ever kept."""
+    states = plan.states / plan.gpus
+    return number(states) + ", memory not measured" * (states > plan.of("memory"))
+
+
 Row = tuple[str, Callable[[Plan], str]]
 ROWS: tuple[Row, ...] = (
     ("seconds a step", lambda plan: number(plan.step)),
@@ -181,6 +187,7 @@ ROWS: tuple[Row, ...] = (
     ("checkpoints", lambda plan: number(plan.saving)),
     ("**days**", lambda plan: f"**{number(plan.days)}**"),
     ("GPU days", lambda plan: number(plan.gpus * plan.days)),
+    ("states of a step on a GPU", held),
     ("games a second", lambda plan: number(plan.of("batch") / plan.step)),
     (
         "episodes a second",

@@ -31,7 +31,9 @@ which such moves have half of the policy. The columns, by opponent and with stan
                  the games chooses and the other judges; hidden pieces are as they are, so it is
                  what one could gain who sees them
 
-All is in returns, -1 to 1. Games go on by preset=fast of the network.
+All is in returns, -1 to 1. Games go on by preset=fast of the network, or by other KEYS (--by):
+
+    python examples/players/why.py barrage barrage lost games.jsonl --by rollouts=64,preset=strong
 """
 
 import argparse
@@ -48,7 +50,7 @@ from attacks import destinations
 from losses import read
 
 import stratkit
-from stratkit.arrays import Bools, Bytes, Float32s, Int64s
+from stratkit.arrays import Bools, Bytes, Float32s, Int32s, Int64s
 from stratkit.convert.games import PlayedGame
 from stratkit.convert.raw import RawRecord
 from stratkit.declared import argument, whole
@@ -92,17 +94,20 @@ SUCH = 3  # moves that are tried, where all are such but one
 ROWS = 256
 QUIET, AHEAD, HOPELESS = 40, 0.25, -0.9  # plies; share of the pieces; return
 EARLY = 20  # plies
+FAST = "preset=fast"  # how it played, and goes on
 ENEMY = PIECE | SIDE
 
 
 class Turn(NamedTuple):
-    """A turn of a side: what it sees and expects, `seen` uint8 [B], and its moves, [m]."""
+    """A turn of a side: what it sees and expects, `seen` uint8 [B], its moves, [m], and the game's
+    actions before, `past` [k]."""
 
     ground: Ground
     seen: Bytes
     value: float
     start: Int64s
     end: Int64s
+    past: Int32s
 
     @property
     def cells(self) -> Bytes:
@@ -181,7 +186,7 @@ ALL = ("entered", "lost")  # whose moves are all but the likeliest
 class Found:
     """A position. `state` is a batch of it; `such` and `policy` [m] are of its moves; `there` says
     what public knowledge has of where the likeliest such move goes: the truth and the uniform
-    shares of bombs and flags, and of the spy."""
+    shares of bombs and flags, and of the spy. `past` [k] are the game's actions before."""
 
     state: Batch
     side: int
@@ -192,6 +197,7 @@ class Found:
     value: float
     result: float
     there: tuple[float, float, float, float]
+    past: Int32s
 
     def tried(self, most: int) -> tuple[list[int], list[int]]:
         """The likeliest such moves, and the likeliest other one."""
@@ -209,14 +215,15 @@ def turns(
     assert log.setups is not None
     batch = Batch(ground.game, 1)
     placed = placing_actions(log.variant, np.stack(log.setups)).reshape(-1)
-    actions = np.concatenate([placed, actions_of(log)])
+    actions = np.concatenate([placed, actions_of(log)]).astype(np.int32)
     for at, action in enumerate(actions):
         ply, part = divmod(at - len(placed), 2)
         if ply >= 0 and not part and ply % 2 == side:
             moves = batch.moves(0, side)
             start, end = np.array(moves).T
-            yield batch, Turn(ground, batch.observe()[0], np.nan, start, end), moves
-        batch.apply(np.array([action], np.int32))
+            seen = batch.observe()[0]
+            yield batch, Turn(ground, seen, np.nan, start, end, actions[:at]), moves
+        batch.apply(action[None])
 
 
 def policy_of(network: TrainedNetwork, batch: Batch, turn: Turn) -> Float32s:
@@ -250,7 +257,7 @@ def found(
                 result = played.log.returns[side]
                 expected = earlier[0] if earlier else np.nan
                 here = batch.clone(), side, moves, such, policy
-                return Found(*here, expected, value, result, there)
+                return Found(*here, expected, value, result, there, turn.past)
         before = turn
     return None
 
@@ -275,10 +282,21 @@ def standing(batch: Batch, turn: Turn, at: int, habit: str) -> tuple[float, floa
     )
 
 
-def returns_of(batch: Batch, own: Int64s, mine: Player, theirs: Player) -> Float32s:
+def returns_of(
+    batch: Batch,
+    own: Int64s,
+    mine: Player,
+    theirs: Player,
+    pasts: Sequence[Int32s] | None = None,
+) -> Float32s:
     """What the sides `own` [n] get in games that go on from these states, float32 [n]. The batch is
-    played to the end."""
+    played to the end. `pasts`: the actions before, of each game; None: nobody knows them."""
     rows = np.arange(batch.size)
+    so_far = [past.tolist() for past in pasts or ()]
+
+    def history(row: int) -> Int32s:
+        return np.array(so_far[row], np.int32)
+
     for played in range(2 * 65535):
         seen = batch.actors(), batch.legal(), batch.observe()
         actions = np.full(batch.size, -1, np.int32)
@@ -287,11 +305,14 @@ def returns_of(batch: Batch, own: Int64s, mine: Player, theirs: Player) -> Float
             if len(which):
                 numbers = np.full(len(which), played, np.int32)
                 views = (each[which] for each in seen)
-                view = Views.of_batch(batch, which, which, numbers, tuple(views))  # type: ignore[arg-type]
+                known = history if so_far else None
+                view = Views.of_batch(batch, which, which, numbers, tuple(views), known)  # type: ignore[arg-type]
                 actions[which] = player.act(view).actions
         if (actions < 0).all():
             break
         batch.apply(actions)
+        for past, action in zip(so_far, actions.tolist(), strict=False):
+            past.append(action)
     return batch.returns()[rows, own]
 
 
@@ -300,19 +321,21 @@ def tried(
 ) -> list[npt.NDArray[np.float32]]:
     """Of each position what follows, float32 [2 + most, times], NaN where it has no such move: of
     play as it is, of the likeliest other move, and of the `most` such moves that are tried."""
-    parts, own, firsts, places = [], [], [], []
+    parts, own, firsts, pasts, places = [], [], [], [], []
     for at, one in enumerate(some):
         such, others = one.tried(most)
         options = [(0, None), *((1, m) for m in others), *((2 + k, m) for k, m in enumerate(such))]
         for place, move in options:
             parts.append((one.state, np.zeros(times, np.int32)))
             own += [one.side] * times
-            firsts += [(-1, -1) if move is None else one.moves[move]] * times
+            first = (-1, -1) if move is None else one.moves[move]
+            firsts += [first] * times
+            pasts += [np.array([*one.past, *(() if move is None else first)], np.int32)] * times
             places.append((at, place))
     batch = Batch.gathered(parts)
     for actions in np.array(firsts, np.int32).T:
         batch.apply(np.ascontiguousarray(actions))
-    got = returns_of(batch, np.array(own), mine, theirs).reshape(-1, times)
+    got = returns_of(batch, np.array(own), mine, theirs, pasts).reshape(-1, times)
     out = [np.full((2 + most, times), np.nan, np.float32) for _ in some]
     for (at, place), each in zip(places, got, strict=True):
         out[at][place] = each
@@ -371,14 +394,16 @@ def report(
 
 
 class Lab:
-    """A network and its games, by opponent: (game, side), with the PLAYER that the opponent is."""
+    """A network and its games, by opponent: (game, side), with the PLAYER that the opponent is.
+    `mine` goes on from positions by `keys`, and `itself`, its opponent, by preset=fast."""
 
-    def __init__(self, player: str, name: str, files: Sequence[str]) -> None:
+    def __init__(self, player: str, name: str, files: Sequence[str], keys: str = FAST) -> None:
         self.player, self.network = player, stratkit.load(player)
         self.game = self.network.game
         variant(self.game.name)
         self.ground = Ground(self.game)
-        self.itself = self.open(f"preset=fast,{player}")
+        self.itself = self.open(f"{FAST},{player}")
+        self.mine = self.open(f"{keys},{player}")
         self.games: dict[str, list[tuple[PlayedGame, int]]] = defaultdict(list)
         self.specs: dict[str, str] = {}
         for against, played, _ in read(name, files):
@@ -404,9 +429,9 @@ def habit(lab: Lab, name: str, most: int, times: int) -> list[list[str]]:
             continue
         spec, got = lab.specs[against], []
         if times:
-            got = [tried(some, lab.itself, lab.open(spec), moves, times)]
+            got = [tried(some, lab.mine, lab.open(spec), moves, times)]
         if times and parse_player(spec).spec != lab.player:
-            got.append(tried(some, lab.itself, lab.itself, moves, times))
+            got.append(tried(some, lab.mine, lab.itself, moves, times))
         both = got if len(got) == 2 else 2 * got or [[], []]
         rows.append(report(some, (against, str(len(games))), both))
     return rows
@@ -543,9 +568,15 @@ TABLES = {"pieces": pieces, "count": count, "setups": setups}
 
 
 def main(
-    player: str, name: str, experiment: str, records: Sequence[str], most: int, times: int
+    player: str,
+    name: str,
+    experiment: str,
+    records: Sequence[str],
+    most: int,
+    times: int,
+    keys: str = FAST,
 ) -> None:
-    lab = Lab(player, name, records)
+    lab = Lab(player, name, records, keys)
     table = TABLES.get(experiment)
     rows = table(lab, most, times) if table else habit(lab, experiment, most, times)
     print("\n".join(aligned(rows, words=(0,))))
@@ -561,6 +592,7 @@ if __name__ == "__main__":
     parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
     parser.add_argument("-n", dest="most", metavar="POSITIONS", default=40, type=argument(whole(1)))
     parser.add_argument("-t", dest="times", metavar="TIMES", default=16, type=argument(whole(0)))
+    parser.add_argument("--by", dest="keys", metavar="KEYS", default=FAST)
     try:
         main(**vars(parser.parse_args()))
     except (StratkitError, OSError) as error:

@@ -281,6 +281,8 @@ def test_the_plan_is_what_the_command_computes() -> None:
     said = plan().stdout
     assert said == PLAN.with_suffix(".md").read_text()
     assert "| cost in dollars at 2.5 a GPU hour, assumed | " in said
+    held = "| states of a step on a GPU | 20,507, memory not measured | 20,205 |"
+    assert held in plan("--gpus", "67,68").stdout
     assert plan("--gpus", "1,0").stderr.endswith("--gpus: invalid numbers value: '1,0'\n")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import pathlib
 import runpy
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from running import ROOT, run
-from stratkit.engine import Batch, Game
+from stratkit.engine import Batch, Game, known_actions
 from stratkit.engine.stratego import (
     BOMB,
     FLAG,
@@ -30,6 +31,7 @@ from stratkit.engine.stratego import (
 )  # fmt: skip
 from stratkit.errors import InputError
 from stratkit.players.factory import open_player
+from stratkit.players.player import Decision, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.scripted.sight import Ground
 
@@ -55,7 +57,8 @@ def batch(no_attack: int = 0, **pieces: int) -> Batch:
 
 def turn(made: Batch, value: float = 0.0) -> SimpleNamespace:
     start, end = np.array(made.moves(0, 0)).T
-    return script.Turn(Ground(BARRAGE), made.observe()[0], value, start, end)  # type: ignore[no-any-return]
+    past = np.zeros(0, np.int32)
+    return script.Turn(Ground(BARRAGE), made.observe()[0], value, start, end, past)  # type: ignore[no-any-return]
 
 
 def chosen(habit: str, made: Batch, value: float = 0.0) -> set[str]:
@@ -126,6 +129,34 @@ def test_games_go_on_from_a_position_for_either_side() -> None:
     assert script.returns_of(many, own, heuristic, heuristic).tolist() == [1, 1, 1, -1, -1, -1]
 
 
+def knows_what_was_played(lab: SimpleNamespace) -> None:
+    """Who goes on from a position is told all public actions before, as in a match."""
+    ((played, side), *_) = lab.games["heuristic"]
+    batch, turn, moves = next(itertools.islice(script.turns(lab.ground, played, side), 3, None))
+    such = np.arange(len(moves)) == 1
+    policy = np.full(len(moves), 1 / len(moves), np.float32)
+    nothing = (0.0, 0.0, 0.0, 0.0)
+    there = script.Found(
+        batch.clone(), side, moves, such, policy, 0.0, 0.0, 0.0, nothing, turn.past
+    )
+    told: list[list[int]] = []
+
+    class Watching:
+        def act(self, views: Views) -> Decision:
+            for row in range(len(views)):
+                history = views.state(row).history()
+                assert history is not None
+                told.append(history.tolist())
+            return lab.itself.act(views)  # type: ignore[no-any-return]
+
+    script.tried([there], Watching(), lab.itself, 1, 1)
+    public = known_actions(BARRAGE, turn.past, side).tolist()
+    assert told[0] == public
+    assert all(one[16 : len(public)] == public[16:] for one in told)  # behind the placements
+    assert {len(one) for one in told} >= {len(public), len(public) + 1, len(public) + 4}
+    assert any(tuple(one[len(public) :][:2]) == moves[1] for one in told)
+
+
 def test_experiments_on_games(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(script.main.__globals__, "ROWS", 8)
     file = str(tmp_path / "games.jsonl")
@@ -140,6 +171,7 @@ def test_experiments_on_games(tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     for experiment in script.HABITS:
         head, *rows = script.habit(lab, experiment, 1, 2 * (experiment == "entered"))
         assert all(row[:3] == ["heuristic", "8", "1"] and len(row) == len(head) for row in rows)
+    knows_what_was_played(lab)
     assert sum(int(row[2]) for row in script.setups(lab, 1, 0)[1:]) == 8
     worth = script.pieces(lab, 1, 1)[1:]
     assert {row[0] for row in worth} > {"marshal", "scout"}
@@ -148,7 +180,9 @@ def test_experiments_on_games(tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         script.main("barrage-easy", "easy", "setups", [file], 1, 1)
-    assert out.getvalue().startswith("against")
+        script.main("barrage-easy", "easy", "entered", [file], 1, 2, "search=mmd,rollouts=1")
+    said = out.getvalue().splitlines()
+    assert said[0].startswith("against") and said[-1].split()[:3] == ["heuristic", "8", "1"]
     with pytest.raises(InputError, match="no game of a player of this name"):
         script.Lab("barrage-easy", "hard", [file])
     with pytest.raises(InputError, match="records of classic are needed"):
