@@ -150,7 +150,9 @@ def knows_what_was_played(lab: SimpleNamespace) -> None:
             return lab.itself.act(views)  # type: ignore[no-any-return]
 
     script.tried([there], Watching(), lab.itself, 1, 1)
-    public = known_actions(BARRAGE, turn.past, side).tolist()
+    known = known_actions(BARRAGE, turn.past, side)
+    assert known is not None
+    public = known.tolist()
     assert told[0] == public
     assert all(one[16 : len(public)] == public[16:] for one in told)  # behind the placements
     assert {len(one) for one in told} >= {len(public), len(public) + 1, len(public) + 4}
