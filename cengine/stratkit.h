@@ -575,11 +575,12 @@ int32_t sk_dip_is_legal(const sk_dip_map *map, const uint8_t *position, int32_t 
 /* How many units a power may build, if positive, or must disband. */
 int32_t sk_dip_adjustment(const sk_dip_map *map, const uint8_t *position, int32_t power);
 /* Adjudicates n phases of moves, positions [n][281] with orders [n][provinces][3]: units move, some
- * are dislodged, the phase stays. moved [n][provinces]: 1 where the unit has left. Or, if moved is
- * NULL, carries out any phase and goes on to the next. Orders of provinces without a unit to order
- * count nothing. Returns -1, or the index of the first illegal order, where it stopped. */
+ * are dislodged, the phase stays. outcomes [n][provinces]: what each order came to (0 carried out,
+ * 1 bounce, 2 no convoy, 3 cut, 4 void, 5 disrupted). Or, if outcomes is NULL, carries out any
+ * phase and goes on to the next. Orders of provinces without a unit to order count nothing. Returns
+ * -1, or the index of the first illegal order, where it stopped. */
 int64_t sk_dip_resolve(const sk_dip_map *map, int64_t n, uint8_t *positions, const uint8_t *orders,
-                       uint8_t *moved);
+                       uint8_t *outcomes);
 /* Plays random legal orders for so many phases, beginning again after `years`; returns a number
  * that depends on all positions on the way. */
 uint64_t sk_dip_random(const sk_dip_map *map, uint64_t seed, int64_t phases, int32_t years);

@@ -269,8 +269,23 @@ static void read_orders(solver *s, const dip_order *orders)
 /* Whether a move that failed makes its destination contested. */
 static int stands_off(solver *s, int p) { return prevent_strength(s, p) > 0; }
 
+/* What the order of a unit came to; `ordered` is its verb, before orders that do not match became
+ * holds. */
+static int outcome(solver *s, int p, int ordered)
+{
+    const dip_order *order = &s->orders[p];
+    int whom = order->whom, convoys = order->verb == DIP_CONVOY;
+    if (order->verb != ordered || (convoys && !is_way(s, whom, s->convoys[whom])))
+        return DIP_VOID;
+    if (ordered == DIP_HOLD || resolve(s, p))
+        return DIP_CARRIED_OUT;
+    if (s->to[p] == DIP_NONE)
+        return convoys ? DIP_DISRUPTED : DIP_CUT;
+    return has_path(s, p) ? DIP_BOUNCE : DIP_NO_CONVOY;
+}
+
 void dip_adjudicate(const dip_map *map, dip_position *position, const dip_order *orders,
-                    sk_bits *moved)
+                    uint8_t *outcomes)
 {
     solver s;
     memset(&s, 0, sizeof s);
@@ -304,7 +319,7 @@ void dip_adjudicate(const dip_map *map, dip_position *position, const dip_order 
     for (sk_bits left = standoff; left; left &= left - 1)
         if (!next.unit[lsb(left)])
             next.contested[lsb(left) / 8] |= (uint8_t)(1 << lsb(left) % 8);
+    for (int p = 0; outcomes && p < map->provinces; p++)
+        outcomes[p] = has(s.units, p) ? (uint8_t)outcome(&s, p, orders[p].verb) : 0;
     *position = next;
-    if (moved)
-        *moved = gone;
 }

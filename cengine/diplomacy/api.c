@@ -97,7 +97,7 @@ static int counts(const dip_position *position, int p, dip_order order)
 }
 
 int64_t sk_dip_resolve(const sk_dip_map *map, int64_t n, uint8_t *positions, const uint8_t *orders,
-                       uint8_t *moved)
+                       uint8_t *outcomes)
 {
     int64_t provinces = map->provinces;
     for (int64_t i = 0; i < n; i++) {
@@ -106,14 +106,10 @@ int64_t sk_dip_resolve(const sk_dip_map *map, int64_t n, uint8_t *positions, con
         for (int p = 0; p < provinces; p++)
             if (counts(position, p, given[p]) && !dip_is_legal(map, position, p, given[p]))
                 return i * provinces + p;
-        if (!moved) {
+        if (outcomes)
+            dip_adjudicate(map, position, given, outcomes + i * provinces);
+        else
             dip_resolve(map, position, given);
-            continue;
-        }
-        sk_bits gone;
-        dip_adjudicate(map, position, given, &gone);
-        for (int p = 0; p < provinces; p++)
-            moved[i * provinces + p] = (uint8_t)has(gone, p);
     }
     return -1;
 }

@@ -133,9 +133,21 @@ int dip_adjustment(const dip_map *map, const dip_position *position, int power);
  * looked at), which are legal, and goes on to the next phase in which there is something to order.
  */
 void dip_resolve(const dip_map *map, dip_position *position, const dip_order *orders);
-/* A phase of moves alone: position after it, with who is dislodged; the phase stays. `moved` (or
- * NULL): the provinces whose units left them. */
+/* What an order of a phase of moves comes to. Whether an order that helps another was any use does
+ * not count: a support is carried out though the move that it helps bounces. */
+enum {
+    DIP_CARRIED_OUT, /* a hold always is */
+    DIP_BOUNCE,      /* a move did not get where it wanted to */
+    DIP_NO_CONVOY,   /* an army found no fleets that would carry it, or not enough of them */
+    DIP_CUT,         /* a support: its unit was attacked */
+    DIP_VOID,        /* a support or convoy of what its unit is not ordered to do, or a convoy of
+                        fewer fleets than a way needs */
+    DIP_DISRUPTED,   /* a convoy: its fleet was dislodged, or a paradox stopped it */
+};
+
+/* A phase of moves alone: position after it, with who is dislodged; the phase stays. `outcomes`
+ * [provinces] (or NULL): what the orders came to, 0 where no unit is. */
 void dip_adjudicate(const dip_map *map, dip_position *position, const dip_order *orders,
-                    sk_bits *moved);
+                    uint8_t *outcomes);
 
 #endif

@@ -71,20 +71,35 @@ static void choose(const dip_map *map, const dip_position *position, input *in, 
     dip_is_legal(map, position, take8(in) % map->provinces, any);
 }
 
-/* Every unit is there afterwards, and nothing but its coast has changed. */
+/* Whether an order of this verb can come to that. */
+static int can_come_to(int verb, int outcome)
+{
+    int moves = verb == DIP_MOVE || verb == DIP_VIA;
+    switch (outcome) {
+    case DIP_CARRIED_OUT: return 1;
+    case DIP_BOUNCE: return moves;
+    case DIP_NO_CONVOY: return verb == DIP_VIA;
+    case DIP_CUT: return verb == DIP_SUPPORT_HOLD || verb == DIP_SUPPORT_MOVE;
+    case DIP_DISRUPTED: return verb == DIP_CONVOY;
+    default: return outcome == DIP_VOID && !moves && verb != DIP_HOLD;
+    }
+}
+
+/* Every unit is there afterwards, and nothing but its coast has changed. Those whose moves are
+ * carried out have left. */
 static void check_moves(const dip_map *map, const dip_position *before, const dip_order *orders)
 {
     dip_position after = *before;
-    sk_bits moved;
-    dip_adjudicate(map, &after, orders, &moved);
+    uint8_t outcomes[DIP_PROVINCES];
+    dip_adjudicate(map, &after, orders, outcomes);
     int old[256] = {0}, now[256] = {0};
     for (int p = 0; p < map->provinces; p++) {
         old[before->unit[p] & ~DIP_COAST]++;
         now[after.unit[p] & ~DIP_COAST]++;
         now[after.dislodged[p] & ~DIP_COAST]++;
-        if (has(moved, p))
-            MUST(orders[p].verb == DIP_MOVE || orders[p].verb == DIP_VIA);
-        else if (before->unit[p])
+        int moves = orders[p].verb == DIP_MOVE || orders[p].verb == DIP_VIA;
+        MUST(before->unit[p] ? can_come_to(orders[p].verb, outcomes[p]) : !outcomes[p]);
+        if (before->unit[p] && !(moves && outcomes[p] == DIP_CARRIED_OUT))
             MUST(after.unit[p] == before->unit[p] || after.dislodged[p] == before->unit[p]);
         MUST(!after.dislodged[p] || after.unit[p]);
     }

@@ -32,6 +32,8 @@ VERBS = (
 HOLD, MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE, CONVOY, RETREAT, DISBAND, BUILD_ARMY, BUILD_FLEET = (
     range(len(VERBS))
 )
+OUTCOMES = ("carried out", "bounce", "no convoy", "cut", "void", "disrupted")
+CARRIED_OUT, BOUNCE, NO_CONVOY, CUT, VOID, DISRUPTED = range(len(OUTCOMES))
 MAX_ORDERS = 1024  # of one unit
 
 Phases = Annotated[int, Between(0, 10_000_000)]
@@ -290,15 +292,20 @@ class DiplomacyMap:
         return int(lib.sk_dip_adjustment(self._handle, seen, power))
 
     @checked
-    def adjudicate(self, positions: np.ndarray, orders: Bytes) -> tuple[np.ndarray, Bools]:
+    def adjudicate(self, positions: np.ndarray, orders: Bytes) -> tuple[np.ndarray, Bytes]:
         """What phases of moves come to: n positions in which units have moved and others are
-        dislodged, the phase the same; and which units have left, bool [n, P].
+        dislodged, the phase the same; and what each order came to, uint8 [n, P].
+
+        These are numbers of `OUTCOMES`. A move that bounced or had `NO_CONVOY` stayed. A support
+        is `CUT`. A convoy is `DISRUPTED`: its fleet was dislodged, or a paradox stopped it. Both
+        are `VOID` where their unit was not ordered so, and a convoy also where the fleets make no
+        way. Holds, and provinces without a unit, have `CARRIED_OUT`.
 
         `orders` uint8 [n, P, 3]; those of provinces without a unit do not count. Raises
         `IllegalOrder`.
         """
-        moved = np.zeros((len(orders), self.provinces), np.uint8)
-        return self._resolve(positions, orders, moved), moved > 0
+        outcomes = np.zeros((len(orders), self.provinces), np.uint8)
+        return self._resolve(positions, orders, outcomes), outcomes
 
     @checked
     def resolve(self, positions: np.ndarray, orders: Bytes) -> np.ndarray:
@@ -313,7 +320,7 @@ class DiplomacyMap:
         begin again after `years`."""
         return int(lib.sk_dip_random(self._handle, seed, phases, years))
 
-    def _resolve(self, positions: np.ndarray, orders: Bytes, moved: Bytes | None) -> np.ndarray:
+    def _resolve(self, positions: np.ndarray, orders: Bytes, outcomes: Bytes | None) -> np.ndarray:
         n = len(positions) if positions.ndim else 0
         self._positions("positions", positions, n)
         out = positions.copy()
@@ -322,7 +329,7 @@ class DiplomacyMap:
             n,
             writable(out.view(np.uint8)),
             pointer("orders", orders, "uint8", (n, self.provinces, 3)),
-            ffi.NULL if moved is None else writable(moved),
+            ffi.NULL if outcomes is None else writable(outcomes),
         )
         if at >= 0:
             raise IllegalOrder(*divmod(int(at), self.provinces))

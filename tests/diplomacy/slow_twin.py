@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratkit.engine.diplomacy import (
+    BOUNCE,
+    CARRIED_OUT,
     CONVOY,
+    CUT,
+    DISRUPTED,
     FLEET,
     HOLD,
     MOVE,
+    NO_CONVOY,
     NONE,
     POWER,
     SEA,
@@ -23,6 +28,7 @@ from stratkit.engine.diplomacy import (
     SUPPORT_MOVE,
     UNIT,
     VIA,
+    VOID,
     DiplomacyMap,
 )
 
@@ -143,6 +149,21 @@ class Board:
         vectors = itertools.product((False, True), repeat=len(names))
         each = (dict(zip(names, vector, strict=True)) for vector in vectors)
         return [r for r in each if self.agrees(r)]
+
+    def outcomes(self, r: Results) -> dict[int, int]:
+        """What each order comes to in a solution."""
+        out = {}
+        for p, (verb, *_) in self.orders.items():
+            if verb in (MOVE, VIA):
+                out[p] = CARRIED_OUT if r[p] else BOUNCE if self.path(p, r) else NO_CONVOY
+            elif verb in (SUPPORT_HOLD, SUPPORT_MOVE):
+                out[p] = VOID if p not in self.supports else CARRIED_OUT if r[p] else CUT
+            elif verb == CONVOY:
+                void = p not in self.convoys or not self._way(self.convoys[p], {})
+                out[p] = VOID if void else CARRIED_OUT if r[p] else DISRUPTED
+            else:
+                out[p] = CARRIED_OUT
+        return out
 
 
 def random_board(

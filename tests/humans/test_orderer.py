@@ -226,8 +226,8 @@ def test_what_came_of_a_phase_is_told() -> None:
     ])  # fmt: skip
     name, lines = told(STANDARD, now, orders, STANDARD.resolve(now, orders))
     assert name == "F1901M"
-    assert "FRANCE: A BUR H; A MUN - RUH (fails)" in lines
-    assert "GERMANY: A RUH - BEL (fails); A BEL H" in lines
+    assert "FRANCE: A BUR H; A MUN - RUH (bounce)" in lines
+    assert "GERMANY: A RUH - BEL (bounce); A BEL H" in lines
     assert "dislodged: A MUN of FRANCE" in lines
     assert "AUSTRIA: A BOH - MUN; A SIL S A BOH - MUN; A TYR S A BOH - MUN" in lines
 

@@ -9,36 +9,34 @@ import numpy as np
 from stratkit.arrays import Bytes
 from stratkit.engine.diplomacy import (
     ADJUSTMENTS,
+    BOUNCE,
     FALL_MOVES,
     FALL_RETREATS,
     HOLD,
-    MOVE,
     NONE,
+    OUTCOMES,
     POWER,
     RETREAT,
     SPRING_MOVES,
-    VIA,
     DiplomacyMap,
 )
 from stratkit.games.diplomacy.games import phase_json, written_orders
 from stratkit.games.diplomacy.orders import order_text, phase_text, unit_text
 from stratkit.games.diplomacy.saved import has_retreat
 
-FAILS = "fails"
-
 
 def told(
     map_: DiplomacyMap, position: np.ndarray, orders: Bytes, after: np.ndarray
 ) -> tuple[str, list[str]]:
-    """A phase's name, and its lines: the orders of each power, those that came to nothing marked,
-    then who was dislodged, then which centres changed hands. `after`: the position that follows, of
-    shape [1], in which somebody can order again."""
+    """A phase's name, and its lines: the orders of each power, those that came to nothing with a
+    word of `OUTCOMES`, then who was dislodged, then which centres changed hands. `after`: the
+    position that follows, of shape [1], in which somebody can order again."""
     moving = int(position["phase"][0]) in (SPRING_MOVES, FALL_MOVES)
     lines = []
-    failed = _failed(map_, position, orders, after)
+    failed = _failed(map_, position, orders)
     for power, some in written_orders(map_, position, orders).items():
         texts = [
-            order_text(map_, position, province, order) + f" ({FAILS})" * (province in failed)
+            order_text(map_, position, province, order) + failed.get(province, "")
             for province, order in some
         ]
         lines += [f"{power}: {'; '.join(texts)}"] * bool(texts)
@@ -53,15 +51,15 @@ def told(
     return phase_text(map_, position), [*lines, *_taken(map_, position, after)]
 
 
-def _failed(map_: DiplomacyMap, position: np.ndarray, orders: Bytes, after: np.ndarray) -> set[int]:
-    """The provinces whose units did not go where they were to go."""
-    verbs = orders[0, :, 0]
+def _failed(map_: DiplomacyMap, position: np.ndarray, orders: Bytes) -> dict[int, str]:
+    """What stands behind the orders that came to nothing, by province."""
     if int(position["phase"][0]) in (SPRING_MOVES, FALL_MOVES):
-        moved = map_.adjudicate(position, orders)[1][0]
-        return set(np.flatnonzero(np.isin(verbs, (MOVE, VIA)) & ~moved).tolist())
-    to = {p: int(orders[0, p, 2]) for p in np.flatnonzero(verbs == RETREAT).tolist()}
-    places = [int(map_.parent[place]) for place in to.values()]
-    return {p for p, place in to.items() if places.count(int(map_.parent[place])) > 1}
+        outcomes = map_.adjudicate(position, orders)[1][0]
+        return {p: f" ({OUTCOMES[outcomes[p]]})" for p in np.flatnonzero(outcomes).tolist()}
+    retreats = np.flatnonzero(orders[0, :, 0] == RETREAT).tolist()
+    to = {p: int(map_.parent[orders[0, p, 2]]) for p in retreats}
+    places = list(to.values())
+    return {p: f" ({OUTCOMES[BOUNCE]})" for p, place in to.items() if places.count(place) > 1}
 
 
 def _dislodged(map_: DiplomacyMap, position: np.ndarray, orders: Bytes) -> Iterator[str]:
