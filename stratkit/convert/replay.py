@@ -19,6 +19,8 @@ from stratkit.storage.streams import open_output
 if TYPE_CHECKING:
     from stratkit.notation.replay_page import Shown
 
+NONE_OVER = "no game to step through: a record holds the games that are over"
+
 
 class Analysis(Protocol):
     """Who analyses games, and calls `tell` with 1 after each ply."""
@@ -49,7 +51,7 @@ def run_replay(
         return tally.status
     if game is None:
         if not tally.faults:
-            raise InputError(NO_GAME)
+            raise InputError(NO_GAME if options.selection else NONE_OVER)
         return tally.status
     log = game.log
     result = f"{log.kind or log.variant.name}: {log.ending}"

@@ -32,8 +32,10 @@ HELP = """A move is written like A4A5, or A4 A5. Other words:
 moves  all legal moves    board  draws it again    resign    undo  takes back your last move
 draw  offers a draw, or accepts one    decline  declines it
 save  leave, and go on later    help  this"""
-ORDERS_HELP = """Moves are like A PAR-BUR, A MAR S PAR-BUR, F NTH C A LON-NWY, A LON-NWY VIA;
-A PAR H holds. Retreats are like A BUR-PAR or A BUR D; builds A PAR B, F BRE B; disbands A PAR D.
+ORDERS_HELP = """Moves are like A PAR-BUR, F STP(SC)-BOT or, by convoy, A LON-NWY VIA CONVOY.
+Supports are like A MAR S A PAR-BUR or A MAR S A BUR, convoys like F NTH C A LON-NWY; A PAR H holds.
+Retreats are like A BUR-PAR or A BUR D, builds A PAR B or F STP/NC B, disbands A PAR D; waive builds
+nothing. Types can be left out: par-bur. Words do for signs: army par to bur, build a par.
 Several go with ; between them. A later order of a unit replaces the one before. Other words:
 send  sends the orders; units without one hold    orders  those given so far    clear  drops them
 legal  what each unit may do, legal A PAR one of them    board  shows the phase again

@@ -11,6 +11,7 @@ from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError
 from stratkit.games.diplomacy import games as diplomacy_games
 from stratkit.games.diplomacy.games import AFTER_THE_END, EMPTY, NAMED_TWICE, actions_of, phases
+from stratkit.games.diplomacy.orders import our_unit
 from stratkit.games.diplomacy.saved import (
     AGAIN,
     CONTRADICTION,
@@ -206,6 +207,22 @@ def test_orders_that_count_for_nothing(order: str, told: str | None) -> None:
 def test_a_unit_that_is_named_twice() -> None:
     _, notes = read(phase("S1901M", {"FRANCE": ["A MAR", "A PAR", "A PAR", "F BRE"]}))
     assert notes == [("S1901M", NAMED_TWICE, "A PAR")]
+
+
+def test_units_by_other_names_of_their_places() -> None:
+    """Also where they say which of too many builds was carried out."""
+    spring = phase("S1901M", ENGLAND=["F LON - NTH", "F EDI - NRG", "A LPL - YOR"])
+    fall = phase("F1901M", {"ENGLAND": ["F NRG", "F NTH", "A YOR"]}, ENGLAND=["F NTH - NOR"])
+    builds = phase(
+        "W1901A", {"ENGLAND": ["F NRG", "F NOR", "A YOR"]}, ENGLAND=["F LON B", "F LPL B"]
+    )
+    then = phase("S1902M", {"ENGLAND": ["A YOR", "F LPL", "F NRG", "F NOR"]})
+    units, notes = read(spring, fall, builds, then)
+    assert sorted(units["ENGLAND"]) == ["A YOR", "F LVP", "F NWG", "F NWY"]
+    assert notes == [("W1901A", TOO_MANY, "F LON B")]
+    assert our_unit(map_of(STANDARD), "*F GOL") == "*F LYO"
+    with pytest.raises(InputError, match="other units than play leads to.*F LYO"):
+        read(spring, phase("F1901M", {"ENGLAND": ["F NRG", "F GOL", "A YOR"]}, ENGLAND=[]), fall)
 
 
 def test_the_game_was_left_where_nobody_orders_in_the_last_phase() -> None:

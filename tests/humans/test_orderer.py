@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from running import run
+from stratkit.convert.replay import NONE_OVER
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError, StratkitError
@@ -23,7 +24,7 @@ from stratkit.humans.phase import Phase
 from stratkit.humans.replayed_opponent import Done, ReplayedOpponent
 from stratkit.humans.scenes import phase_scene
 from stratkit.humans.session import Ended, FrontEnd, Saved, Session, Undone
-from stratkit.humans.terminal import Terminal
+from stratkit.humans.terminal import ORDERS_HELP, Terminal
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.baselines import HeuristicPlayer
@@ -240,6 +241,9 @@ def test_a_match_with_names_at_powers_is_left_resumed_and_a_page_of_maps(
     seats = ("--seats", "RED=human,others=heuristic")
     done = run(*play, *seats, "-o", games, stdin=b"foo\nsave\n")
     assert done.status == 0 and "an order is written like" in done.out, done.err
+    none = run("fenfs", "replay", games)
+    assert (none.status, none.out) == (1, "")
+    assert none.error_line == f"fenfs: {NONE_OVER}"
     done = run("match", "--resume", "-o", games, stdin=b"send\n" * 9)
     assert done.status == 0 and "the end of game 1:" in done.out, done.err
     assert "game 1: you " in done.err and "human: 1 game, score of a seat" in done.err
@@ -251,3 +255,35 @@ def test_a_match_with_names_at_powers_is_left_resumed_and_a_page_of_maps(
     assert run("fenfs", "replay", games, "-o", page).status == 0
     text = page.read_text()
     assert '"name":"S1901M"' in text and "the end" in text and "http-equiv" in text
+
+
+@pytest.mark.parametrize(
+    ("phase", "units", "power", "typed", "order"),
+    [
+        (0, "A PAR", "FRANCE", "A PAR-BUR", "A PAR - BUR"),
+        (0, "A PAR", "FRANCE", "par-bur", "A PAR - BUR"),
+        (0, "A PAR", "FRANCE", "army par to bur", "A PAR - BUR"),
+        (0, "A PAR", "FRANCE", "A PAR H", "A PAR H"),
+        (0, "F STP/SC", "RUSSIA", "F STP(SC)-BOT", "F STP/SC - BOT"),
+        (0, "A LON, F NTH", "ENGLAND", "A LON-NWY VIA CONVOY", "A LON - NWY VIA"),
+        (0, "A LON, F NTH", "ENGLAND", "F NTH C A LON-NWY", "F NTH C A LON - NWY"),
+        (0, "A PAR, A MAR", "FRANCE", "A MAR S A PAR-BUR", "A MAR S A PAR - BUR"),
+        (0, "A BUR, A MAR", "FRANCE", "A MAR S A BUR", "A MAR S A BUR"),
+        (1, "*A BUR", "FRANCE", "A BUR-PAR", "A BUR R PAR"),
+        (1, "*A BUR", "FRANCE", "A BUR D", "A BUR D"),
+        (4, "", "FRANCE", "A PAR B", "A PAR B"),
+        (4, "", "FRANCE", "build a par", "A PAR B"),
+        (4, "", "RUSSIA", "F STP/NC B", "F STP/NC B"),
+        (4, "A PAR, A MAR, A SPA, F BRE", "FRANCE", "A PAR D", "A PAR D"),
+    ],
+)
+def test_the_orders_that_help_tells_are_read(
+    phase: int, units: str, power: str, typed: str, order: str
+) -> None:
+    number, now = STANDARD.powers.index(power), position(phase, {})
+    for text in filter(None, units.split(", ")):
+        province, unit = parse_unit(STANDARD, number, text.lstrip("*"))
+        now["dislodged" if text[0] == "*" else "unit"][0, province] = unit
+    here = Phase(0, number, STANDARD, now, [], 0, {}, False)
+    [(province, given)] = here.with_order(typed).items()
+    assert typed in ORDERS_HELP and here.text(province, given) == order

@@ -42,11 +42,12 @@ from stratkit.games.diplomacy.orders import (
     Order,
     order_text,
     orders_array,
+    our_unit,
     parse_phase,
     phase_text,
     unit_text,
 )
-from stratkit.games.diplomacy.saved import NO_ORDER, has_retreat, lawful
+from stratkit.games.diplomacy.saved import NO_ORDER, Units, has_retreat, lawful
 
 MAX_YEARS = 250  # of a game
 # What the `diplomacy` package calls maps that have another name here, and games without talk.
@@ -296,9 +297,17 @@ class Reading:
         def note(what: str, text: str) -> None:
             self.note(InputError(what, where=phase.name, text=text))
 
-        orders = lawful(self.map, position, phase.orders, then.units if then else {}, note)
+        after = self._units(then) if then else {}
+        orders = lawful(self.map, position, phase.orders, after, note)
         if not passed:
             self._play(orders)
+
+    def _units(self, phase: SavedPhase) -> Units:
+        """The units of a phase by the map's names of places."""
+        return {
+            power: [our_unit(self.map, text) for text in some]
+            for power, some in phase.units.items()
+        }
 
     def _check(self, position: np.ndarray, phase: SavedPhase) -> None:
         """`InputError`: the phase says that other units are there, or has orders of no power."""
@@ -306,7 +315,7 @@ class Reading:
             if power not in self.map.powers:
                 raise InputError("no power of this map", text=power)
         expected, trapped = units(self.map, position), _trapped(self.map, position)
-        for power, some in phase.units.items():
+        for power, some in self._units(phase).items():
             wrong = sorted((set(some) ^ set(expected.get(power, []))) - trapped)
             if wrong:
                 raise InputError(f"{power}: other units than play leads to", text=wrong[0])

@@ -120,6 +120,12 @@ def our_name(board: DiplomacyMap, name: str) -> str:
     return ours if name not in board.number and ours in board.number else name
 
 
+def our_unit(board: DiplomacyMap, text: str) -> str:
+    """A unit by what the map calls its place: `F GOL` is `F LYO`."""
+    kind, space, name = text.rpartition(" ")
+    return f"{kind}{space}{our_name(board, name)}"
+
+
 def _location(board: DiplomacyMap, name: str, text: str) -> int:
     if name not in board.number:
         raise InputError(f"no place is called {name!r}{nearest(name, board.number)}", text=text)
