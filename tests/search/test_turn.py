@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
@@ -76,25 +75,11 @@ def test_exploit_finds_the_equilibrium_of_a_matrix() -> None:
     assert refused.error_line == "exploit: search=rm: kuhn has no simultaneous turns"
 
 
-FOUR = """
-year 1901
-win 4
-years 1
-inland AAA * army BBB CCC
-inland BBB * army AAA CCC DDD
-inland CCC * army AAA BBB DDD
-inland DDD * army BBB CCC
-power RED home AAA units A AAA
-power BLUE home DDD units A DDD
-"""
-
-
-def test_search_is_hardly_exploitable_where_its_blueprint_is(tmp_path: pathlib.Path) -> None:
+def test_search_is_hardly_exploitable_where_its_blueprint_is() -> None:
     """Four provinces, a spring and a fall: the blueprint's exploitability is .55."""
-    file = tmp_path / "four.map"
-    file.write_text(FOUR)
+    game = f"diplomacy:{ROOT / 'examples/diplomacy/four.map'}"
     rm = "search=rm,candidates=16,samples=100,games=4,depth=9,iterations=128,random"
-    done = run("exploit", "--json", "--repeats", 2, f"diplomacy:{file}", "uniform", rm)
+    done = run("exploit", "--json", "--repeats", 2, game, "uniform", rm)
     uniform, searched = (p["exploitability"] for p in json.loads(done.out)["policies"])
     assert uniform == pytest.approx(0.55) and searched < 0.1
 
