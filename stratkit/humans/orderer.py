@@ -12,7 +12,7 @@ from stratkit.engine import Game
 from stratkit.engine.diplomacy import DISBAND, HOLD, NONE, map_of, views_of
 from stratkit.errors import InputError, nearest
 from stratkit.games.diplomacy.games import order_actions, phases
-from stratkit.games.diplomacy.orders import Order
+from stratkit.games.diplomacy.orders import WAIVE, Order
 from stratkit.games.diplomacy.told import history
 from stratkit.humans.phase import Phase
 from stratkit.humans.session import MISFIT, RESIGN, Saved, Session, Undone
@@ -157,7 +157,8 @@ class OrderingPlayer(Player):
             try:
                 phase = replace(phase, orders=phase.with_order(text))
             except InputError as error:
-                hint = "" if " " in text else nearest(text, ORDER_WORDS)
+                known = " " in text or text.upper() == WAIVE
+                hint = "" if known else nearest(text, ORDER_WORDS)
                 raise InputError(f"{error.what}{hint}", text=error.text) from None
         if phase.orders == before:  # a person sees that the line was taken
             self.session.front.show(replace(phase, fresh=False))

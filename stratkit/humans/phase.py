@@ -150,7 +150,9 @@ class Phase:
     def with_order(self, text: str) -> dict[int, Order]:
         """The orders with one more, which replaces that of the same unit. `InputError`: it is no
         legal order. `WAIVE` orders nothing where units may be built."""
-        if text.upper() == WAIVE and self.owed > 0:
+        if text.upper() == WAIVE:
+            if self.owed <= 0:
+                raise InputError(f"{self.power} has no unit to build: nothing is waived", text=text)
             return dict(self.orders)
         province, (verb, whom, whither) = parse_order(self.map, self.position, self.side, text)
         if verb == SUPPORT_MOVE:

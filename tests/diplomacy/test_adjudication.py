@@ -26,6 +26,7 @@ from stratkit.engine.diplomacy import (
 )
 from stratkit.errors import InputError
 from stratkit.games.diplomacy.orders import (
+    VoidOrder,
     order_text,
     orders_array,
     parse_order,
@@ -249,7 +250,9 @@ def test_a_small_map_is_one() -> None:
         ("A BUR H", "FRANCE has no A BUR: no unit is there"),
         ("A PAR - MUN", "not legal here: A PAR cannot reach MUN"),
         ("A PAR S F LON - MUN", "not legal here: A PAR cannot reach MUN"),
-        ("A PAR B", "PAR is no home"),
+        ("A PAR B", "units are built and disbanded in other phases"),
+        ("A PAR B C", "words behind the order"),
+        ("A PAR R BUR", "units retreat in other phases"),
         ("A PAR D", "units are built and disbanded in other phases"),
         ("A PAR S F MAR", "there is no F MAR"),
         ("F BRE C F LON - PIC", "only armies are convoyed"),
@@ -263,10 +266,16 @@ def test_a_small_map_is_one() -> None:
     ],
 )
 def test_what_is_no_order(text: str, wrong: str) -> None:
-    power = "AUSTRIA" if text == "A PAR B" else "FRANCE"
     with pytest.raises(InputError) as error:
-        parse_order(STANDARD, STANDARD.start(), STANDARD.powers.index(power), text)
+        parse_order(STANDARD, STANDARD.start(), STANDARD.powers.index("FRANCE"), text)
     assert wrong in str(error.value)
+
+
+def test_nothing_is_built_where_units_retreat() -> None:
+    now = STANDARD.start()
+    now["phase"] = 1
+    with pytest.raises(VoidOrder, match="units are built in other phases"):
+        parse_order(STANDARD, now, STANDARD.powers.index("FRANCE"), "A PAR B")
 
 
 @pytest.mark.parametrize("text", ["S1901A", "W1901M", "1901", "S1900M", "S9999M", "F1901"])

@@ -100,19 +100,24 @@ def test_orders_are_typed_checked_sent_and_played() -> None:
     """Of a line with one wrong order none counts. The orders played are those that were sent."""
     front = Typing(
         "a par-bur, A MAR S par - bur", "F BRE-MAO; A BUR H", "F BRE-MAO", "A VIE-BUD", "A PAR",
-        "A PAR B", "clear", "", "legal F BRE", "legal NAP", "F BRE-ENG", "send",
+        "A PAR B", "A PAR R BUR", "F LVP B", "waive", "clear", "",
+        "legal F BRE", "legal NAP", "F BRE-ENG", "send",
     )  # fmt: skip
     said: dict[int, list[str]] = {}
     assert not play(front, SEATS, said, {})
     assert said == {0: ["F BRE - ENG"]}
     wrong = [text for text in front.told if not text.startswith("FRANCE ") or ": " in text]
-    assert [text.split(":")[0] for text in wrong[:4]] == [
+    assert [text.split(":")[0] for text in wrong[:7]] == [
         "FRANCE has no A BUR",
         "FRANCE has no A VIE",
         "half an order",
         "units are built and disbanded in other phases",
+        "units retreat in other phases",
+        "units are built and disbanded in other phases",
+        "FRANCE has no unit to build",
     ]
-    assert "F BRE - MAO; F BRE - GAS" in wrong[4] and "no unit there to order" in wrong[5]
+    assert "did you mean" not in wrong[6]
+    assert "F BRE - MAO; F BRE - GAS" in wrong[7] and "no unit there to order" in wrong[8]
     drafts = [phase.texts for phase in front.shown if not phase.past]
     assert ["A PAR - BUR", "A MAR S A PAR - BUR"] in drafts
     assert drafts[-3:] == [[], [], ["F BRE - ENG"]]

@@ -193,6 +193,10 @@ def parse_order(
     at = _location(board, name, text)
     province = int(board.parent[at])
     phase = int(position["phase"][0])
+    if verb in ("B", "D") and rest:
+        raise InputError("words behind the order", text=text)
+    if elsewhere := _other_phase(verb, phase):
+        raise VoidOrder(elsewhere, text=text)
     if verb == "B":
         order = (BUILD_FLEET if kind == "F" else BUILD_ARMY, NONE, at)
         if board.home[province] != power:
@@ -204,15 +208,20 @@ def parse_order(
             why = _whose(board, position, province, unit, power)
             raise VoidOrder(f"{board.powers[power]} has no {kind} {name}{why}", text=text)
         order = _order(board, position, province, unit, verb, rest, text)
-    if (verb in ("B", "D")) and rest:
-        raise InputError("words behind the order", text=text)
-    if order[0] in (BUILD_ARMY, BUILD_FLEET, DISBAND) and phase in (SPRING_MOVES, FALL_MOVES):
-        raise VoidOrder("units are built and disbanded in other phases", text=text)
     if not board.is_legal(position, province, order):
         raise VoidOrder(
             _why_illegal(board, position, power, province, order, f"{kind} {name}"), text=text
         )
     return province, order
+
+
+def _other_phase(verb: str, phase: int) -> str:
+    """What is said of a verb that no unit has in this phase; "": nothing."""
+    if phase in (SPRING_MOVES, FALL_MOVES) and verb in ("B", "D"):
+        return "units are built and disbanded in other phases"
+    if phase in (SPRING_MOVES, FALL_MOVES) and verb == "R":
+        return "units retreat in other phases: here they move, as in A PAR - BUR"
+    return "units are built in other phases" if verb == "B" and phase != ADJUSTMENTS else ""
 
 
 def _whose(board: DiplomacyMap, position: np.ndarray, province: int, unit: int, power: int) -> str:
