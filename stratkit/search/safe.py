@@ -45,7 +45,7 @@ class PBSSearch:
     updates: int = 1024
     depth: int | None = 2
     safe: bool = True
-    nodes: int = 2048
+    nodes: int = 5000
     warm: int | None = None
     opening: int | None = None
     leaves: int = 1

@@ -494,7 +494,7 @@ def test_deep_searches_teach_and_play(tmp_path: pathlib.Path) -> None:
     policies = json.loads((tmp_path / "1x2-deep.json").read_text())["policies"]
     assert [(one["step"], one["depth"], one.get("nodes")) for one in policies] == [
         (2, 3, None),
-        (2, 0, 2048),
+        (2, 0, 5000),
     ]
     words = [*MAKE, "HEAD=2", "SOME=4", "FEW=2 4", "1x2-warm.json"]
     subprocess.run(words, cwd=tmp_path, env=environment, check=True)

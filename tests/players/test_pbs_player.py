@@ -242,7 +242,7 @@ def test_exploit_says_how_it_was_searched() -> None:
     how = ["+-", "iterations", "depth", "games", "estimator", "nodes"]
     assert table.splitlines()[2].split()[-6:] == how
     assert table.splitlines()[3].split()[-5:] == ["1024", "0", "2", "iterate", "-"]
-    assert table.splitlines()[4].split()[-5:] == ["1024", "0", "2", "iterate", "2048"]
+    assert table.splitlines()[4].split()[-5:] == ["1024", "0", "2", "iterate", "5000"]
     assert table.splitlines()[5].split()[-5:] == ["-", "-", "-", "-", "-"]
 
 

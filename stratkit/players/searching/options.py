@@ -104,7 +104,7 @@ class SearchOptions:
     states: int | None = option(
         None,
         whole(1, 1_000_000),
-        "public states that say the depth of a subgame (default: 2048 in play; self-play: depth=2)",
+        "public states that say the depth of a subgame (default: 5000 in play; self-play: depth=2)",
         needs=PBS,
     )
     iterations: int = option(
