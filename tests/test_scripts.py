@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from running import ROOT
+from running import ROOT, here
 
 FILES = sorted(path for at in ("examples", "bench") for path in (ROOT / at).rglob("*.*"))
 # What is imported, and does nothing by itself.
@@ -221,3 +221,17 @@ def test_a_script_that_names_its_interpreter_can_be_started() -> None:
         if path.suffix in (".py", ".sh"):
             named = path.read_bytes().startswith(b"#!")
             assert named == os.access(path, os.X_OK), path
+
+
+def test_phases_of_games_are_adjudicated(tmp_path: pathlib.Path) -> None:
+    """A year of the smallest map has two phases of moves; other games are refused."""
+    said = []
+    for game in ("diplomacy:tiny", "kuhn"):
+        path = tmp_path / f"{game[:4]}.eps"
+        assert here("selfplay", "--game", game, "-n", 6, "--seed", 1, "-o", path).status == 0
+        words = [sys.executable, ROOT / "bench/diplomacy_adjudicate.py", path, "2"]
+        said.append(subprocess.run(words, capture_output=True, text=True, check=False))
+    phases, *_, rate, _, _, _ = said[0].stdout.split()
+    assert (said[0].returncode, said[0].stderr, phases) == (0, "", "12") and float(rate) > 1
+    wrong = "diplomacy_adjudicate.py: kuhn is no game of Diplomacy\n"
+    assert (said[1].returncode, said[1].stdout, said[1].stderr) == (1, "", wrong)
