@@ -351,6 +351,7 @@ def gains(got: Sequence[npt.NDArray[np.float32]]) -> tuple[list[float], list[flo
         each[2 + np.nan_to_num(each[2:, :half].mean(1), nan=-9).argmax(), half:].mean()
         - each[1, half:].mean()
         for each in known
+        if half
     ]
     return [float(each[2].mean() - each[1].mean()) for each in known], [float(one) for one in best]
 

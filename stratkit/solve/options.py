@@ -21,8 +21,9 @@ GAMES = {True: 400, False: 4_000}  # of a match, on a board and elsewhere
 
 def _seeds(text: str) -> tuple[int, ...]:
     one = whole(0, 2**31 - 1)
-    if "," in text:
-        return tuple(map(one.read, text.split(",")))
+    first, comma, others = text.partition(",")
+    if comma:  # "3," is the seed 3 alone, where "3" is three exploiters
+        return tuple(map(one.read, [first, *(others.split(",") if others else ())]))
     return tuple(range(1, 1 + whole(1, 1000).read(text)))
 
 
@@ -32,7 +33,9 @@ def _different(seeds: tuple[int, ...]) -> tuple[int, ...]:
     return seeds
 
 
-SEEDS = Kind("N", "a number from 1 to 1000, or different seeds, as in 3,5", _seeds, _different)
+SEEDS = Kind(
+    "N", "a number from 1 to 1000, or different seeds, as in 3,5 or 3,", _seeds, _different
+)
 
 
 @frozen(kw_only=True)
@@ -118,7 +121,7 @@ class LearnOptions:
     )
     out: str | None = usage("--out FOLDER", "The folder of the exploiters; it is gone on with.")
     seeds: tuple[int, ...] | None = usage(
-        "--seeds N", "Exploiters, or their seeds, as in 3,5 (default: 1).", SEEDS
+        "--seeds N", "Exploiters, or their seeds, as in 3,5 or 3, (default: 1).", SEEDS
     )
     weights: str | None = usage(
         "--weights WORD",

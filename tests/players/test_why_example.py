@@ -116,6 +116,7 @@ def test_one_half_of_the_games_judges_what_the_other_chose() -> None:
     got = np.full((5, 4), np.nan, np.float32)
     got[1], got[2], got[3] = -0.5, 0, (1, 1, -1, -1)  # the second such move was lucky
     assert script.gains([got]) == ([0.5], [-0.5])
+    assert script.gains([got[:, :1]]) == ([0.5], [])  # one game has no second half
     got[1] = np.nan
     assert script.gains([got]) == ([], [])
 

@@ -256,9 +256,10 @@ def test_exploiters_have_their_own_schedule_where_the_game_has_another(
     tmp_path: pathlib.Path,
 ) -> None:
     """Dark Hex counts decisions. Folders keep nothing of it, so that older ones go on."""
-    words = ("dark_hex:2", "random", "--learn", 1, "--out", "out", "-n", 2, "--seeds", "3")
+    words = ("dark_hex:2", "random", "--learn", 1, "--out", "out", "-n", 2, "--seeds", "3,")
     done = run("exploit", *words, "-q", cwd=tmp_path)
     assert (done.status, done.err) == (0, "")
+    assert not (tmp_path / "out/seed-1").exists()
     config = read_metadata(tmp_path / "out/seed-3-step-1.safetensors")["config"]
     assert (config["anneal_by"], config["anneal_after"], config["batch"]) == ("steps", 100, 256)
     assert "anneal_by" not in json.loads((tmp_path / "out" / ABOUT).read_text())["settings"]
@@ -295,10 +296,10 @@ REFUSED = {
     "kuhn uniform --learn 5 --out y --config seed.toml": "seed.toml: exploiters have those of "
     "--seeds, not seed",
 }
-SEEDS = "a number from 1 to 1000, or different seeds, as in 3,5"
+SEEDS = "a number from 1 to 1000, or different seeds, as in 3,5 or 3,"
 
 
-@pytest.mark.parametrize("seeds", ["0", "1001", "3,3", "3,", "-1", "x"])
+@pytest.mark.parametrize("seeds", ["0", "1001", "3,3", ",", ",3", "3,,", "3,5,", "-1", "x"])
 def test_seeds_are_a_number_or_differ(seeds: str) -> None:
     done = here("exploit", "kuhn", "uniform", "--learn", 5, "--out", "y", "--seeds", seeds)
     assert (done.status, done.error_line) == (2, f"exploit: --seeds must be {SEEDS}: '{seeds}'")
