@@ -113,6 +113,28 @@ def test_every_choice_has_a_target_and_was_drawn_from_it() -> None:
             at += len(one.actions)
 
 
+def test_a_piece_has_a_target_though_pimc_alone_plays_it(tmp_path: pathlib.Path) -> None:
+    """The move of the best mean value may be the best of no world, so that its piece has no share.
+    Its destination's target is what was played."""
+    file, left_out = tmp_path / "a.eps", 0
+    actors = "search=pimc,worlds=2,nodes=20"
+    done = run("selfplay", "--game", "micro", "-n", 32, "--seed", 2, "--actors", actors, "-o", file)
+    assert (done.status, done.err) == (0, "")
+    for one in EpisodeReader(io.BytesIO(file.read_bytes()), "a.eps"):
+        assert one.targets is not None
+        placed = int(replay_many(Game("micro"), [(b"", one.actions)]).given.sum())
+        for t in range(placed, len(one.actions), 2):
+            piece, end = (one.targets.take(slice(k, k + 1)) for k in (t, t + 1))
+            if piece.count[0] and one.actions[t] not in piece.actions:
+                left_out += 1
+                share = dict(zip(end.actions.tolist(), end.share / 65535, strict=True))
+                assert share[one.actions[t + 1]] == pytest.approx(float(one.mu[t + 1]), abs=2e-5)
+    assert left_out
+    learned = run("train", file, "--out", tmp_path / "run", "--algorithm", "alphaze", "--net",
+                  "plain", "--batch", 8, "-q")  # fmt: skip
+    assert (learned.status, learned.err) == (0, "")
+
+
 def test_true_sight_sees_the_cards() -> None:
     """Who answers a bet with the better card calls, with the worse one folds, for certain."""
     keys = "search=pc-pimc,nodes=200,pick=best"

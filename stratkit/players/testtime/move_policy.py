@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +27,6 @@ from stratkit.players.testtime.tracking import GameTrack, Tracker
 from stratkit.players.testtime.turn_policy import SearchTargets, Seat, TurnPolicy, seat_of
 from stratkit.players.testtime.value_bounds import ValueBounds
 from stratkit.search.decision import SearchResult
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass
@@ -197,7 +193,8 @@ class MovePolicy(TurnPolicy):
         plan = MovePlan(self._plies(views, row), ends)
         if search_target:
             target, value = search_target
-            pieces, plan.targets = split(moves, target, self.game.actions)
+            pieces, shares = split(moves, target, self.game.actions)
+            plan.targets = ends | shares  # PIMC may play a piece that has no share
             plan.value = value * self.game.unit
             (squares,) = np.nonzero(pieces)
             targets.note(row, squares, pieces[squares], plan.value)

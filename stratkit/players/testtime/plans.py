@@ -17,7 +17,8 @@ class MovePlan:
     plies         when that was
     destinations  by piece: squares, and the policy over them
     value         by the search, if there was one
-    targets       by piece: squares, and the search's policy over them, to learn from
+    targets       by piece: squares, and the policy over them that is to be learned: the search's,
+                  and of a piece without a share in it what is played
     """
 
     plies: int
