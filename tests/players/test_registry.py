@@ -51,7 +51,7 @@ def test_the_page_of_search_has_the_keys_of_a_search_with_their_defaults() -> No
     for terms, text in said:
         unset = ("worlds", "states", "warm", "opening")
         for value in (defaults[key] for key in terms if key not in unset):
-            word = {None: "no bound", False: "off"}.get(value) if not value else str(value)
+            word = "no bound" if value is None else "off" if value is False else str(value)
             word = f"{value:g}".replace("0.", ".") if isinstance(value, float) else word
             said_so = rf"\(default:? {word}\)|^\.B {word}\n\(the default\)"
             assert re.search(said_so, text, re.M), terms
@@ -150,6 +150,7 @@ def test_explicit_keys_override_the_preset() -> None:
         ("search=mmd,eta=1e9,run", "eta=1e9: a number from 0 to 1000 is needed"),
         ("search=mmd,belief=polcy,run", "slash is needed (did you mean 'policy'?)"),
         ("search=mmd,time=0,run", "time=0: a number of seconds above 0, at most 3600 is needed"),
+        ("quiet=40,preset=fast,run", "quiet= needs search=mmd|pimc|pc-pimc"),
         ("depth=4,run", "depth= needs search=mmd"),
         ("eta=4,preset=deepnash,run", "eta= needs search=mmd"),
         ("worlds=3,heuristic", "worlds= needs search=mmd"),

@@ -16,7 +16,7 @@ from players.sharp import sharp_player
 from running import run
 from stratkit.declared import read_options
 from stratkit.engine import Batch, Game, sample, worlds
-from stratkit.engine.observation import PHASE, PLIES, number
+from stratkit.engine.observation import NO_ATTACK, PHASE, PLIES, number
 from stratkit.engine.stratego import TYPE, variant
 from stratkit.errors import InputError, UsageError
 from stratkit.games.heuristic import UniformBlueprint
@@ -193,6 +193,16 @@ def test_at_depth_0_q_is_the_mean_of_the_values_after_the_move() -> None:
         error = values.std(ddof=1) / np.sqrt(len(values))
         assert one.search.error[at] == pytest.approx(error, abs=1e-5)
     assert np.ptp(one.search.q) > 0.003 and clipped
+
+
+def test_what_is_quiet_for_long_enough_is_searched_and_nothing_else() -> None:
+    game, told = Game("mini"), []
+    play(game, searching(game, log=told.append, **FEW, quiet="9")[0], most=160)
+    counts = [number(one.packed.tobytes(), NO_ATTACK) for one in told]
+    choice = [one.packed[PHASE] == 0 and len(one.moves) > 1 for one in told]
+    for one, count, asked in zip(told, counts, choice, strict=True):
+        assert (one.search is not None) == (asked and count >= 9)
+    assert {count < 9 for count in counts} == {True, False}
 
 
 def test_no_step_leaves_the_policy() -> None:
@@ -406,6 +416,8 @@ def test_what_cannot_be_searched_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     opened("search=mmd,belief=policy,random", "kuhn")
     with pytest.raises(UsageError, match="states of moves:nano do not tell how they came about"):
         opened("search=mmd,belief=policy,random", "moves:nano")
+    with pytest.raises(UsageError, match="quiet=4: nobody attacks in kuhn"):
+        opened("search=mmd,quiet=4,random", "kuhn")
     monkeypatch.setattr(stage, "has_worlds", lambda game: False)
     with pytest.raises(UsageError, match="search=mmd: kuhn has no worlds to search"):
         opened("search=mmd,random", "kuhn")

@@ -101,6 +101,12 @@ class SearchOptions:
         "stop a search after so long; games are then not reproducible",
         needs=SAMPLED,
     )
+    quiet: int = option(
+        0,
+        whole(0, 10_000),
+        "search only once nobody has attacked for so many plies",
+        needs=SAMPLED,
+    )
     states: int | None = option(
         None,
         whole(1, 1_000_000),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from stratkit.engine import Batch, Game, has_worlds, known_actions
+from stratkit.engine.observation import NO_ATTACK
 from stratkit.errors import UsageError
 from stratkit.games.table import kit_of
 from stratkit.models.open_model import BeliefModel, open_model
 from stratkit.nets.evaluator import Evaluator
-from stratkit.players.player import Floats
+from stratkit.players.player import Floats, Views
 from stratkit.players.searching.options import SETUPS_AND, SearchOptions
 from stratkit.players.testtime.stages import StageOutput, Turns
 from stratkit.search.beliefs import BELIEFS, BeliefSampler, ImportanceResampling, NetworkBelief
@@ -98,7 +100,8 @@ class SearchStage:
         exclude     worlds meet what memory excludes, as the network's input does
 
     A turn without moves of two actions is searched over its legal actions. Where there is no choice
-    nothing is searched. `UsageError`: the game cannot be searched so.
+    nothing is searched, nor before as many plies without an attack as `options` ask for.
+    `UsageError`: the game cannot be searched so.
     """
 
     name = "search"
@@ -117,6 +120,8 @@ class SearchStage:
             raise UsageError(f"search={options.search}: {game.name} has no simultaneous turns")
         if not options.of_turns and not has_worlds(game):
             raise UsageError(f"search={options.search}: {game.name} has no worlds to search")
+        if options.quiet and not kit_of(game).hidden_types:
+            raise UsageError(f"quiet={options.quiet}: nobody attacks in {game.name}")
         self.game, self.blueprint = game, blueprint
         self.seed, self.exclude = seed, exclude
         self.deploys = options.of_turns
@@ -128,6 +133,7 @@ class SearchStage:
         if decisions is not None and isinstance(self.blueprint, Evaluator):
             self.blueprint.resize(options.rows(decisions))
         assert options.search is not None
+        self.quiet = options.quiet
         self.search = SEARCHES[options.search](options, self.game, _belief(options, self.game))
 
     def forget(self) -> None:
@@ -138,7 +144,7 @@ class SearchStage:
     def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         """All turns are searched together. `InputError`: a turn has no world."""
         roots, places = [], []
-        for row in range(len(turns.views)):
+        for row in np.flatnonzero(self._asked(turns.views)).tolist():
             at, moves = _choices(turns, row)
             if len(moves) > 1:
                 roots.append(self._root(turns, row, moves, policy[row, at]))
@@ -152,6 +158,13 @@ class SearchStage:
             if one is not None:
                 out[row, at], searches[row] = one.policy, one
         return StageOutput(out, searches=searches)
+
+    def _asked(self, views: Views) -> npt.NDArray[np.bool_]:
+        """Of which views nobody has attacked for long enough, bool [n]."""
+        if not self.quiet:
+            return np.ones(len(views), bool)
+        counts = np.ascontiguousarray(views.observations[:, NO_ATTACK : NO_ATTACK + 2])
+        return counts.view("<u2")[:, 0] >= self.quiet
 
     def _root(self, turns: Turns, row: int, moves: list[tuple[int, ...]], policy: Floats) -> Root:
         track = turns.tracks[row] if self.exclude and turns.tracks else None
