@@ -1,4 +1,5 @@
-"""What does a player lose by? Four counts over all games of a match, against each opponent:
+"""What does a player lose by? Four counts over the games of a match, against each opponent and
+against all of them together:
 
     match preset=fast,barrage raider waiter --gauntlet --game barrage -n 400 -o games.jsonl
     python examples/players/losses.py barrage games.jsonl
@@ -23,7 +24,7 @@ the worst tenth a bootstrap's.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -186,6 +187,12 @@ def row(against: str, some: Sequence[Losses], strong: int, miners: int) -> list[
     ]
 
 
+def grouped(found: Mapping[str, Sequence[Losses]]) -> list[tuple[str, Sequence[Losses]]]:
+    """What was lost against each opponent, and where there are several, against `all`."""
+    several = [("all", [each for some in found.values() for each in some])]
+    return [*found.items(), *several * (len(found) > 1)]
+
+
 def shown(habits: Sequence[Habit]) -> list[str]:
     """A habit in some games: times a game, and the shares that met what punishes it."""
     times = sum(habit.times for habit in habits)
@@ -205,10 +212,11 @@ def main(name: str, *records: str) -> None:
         raise InputError("games of one board are needed", text=", ".join(sorted(boards)))
     (board,) = boards.values()
     strong, miners = sum(board.counts[type_] for type_ in STRONG), board.counts[MINER]
-    rows = [row(against, some, strong, miners) for against, some in found.items()]
+    groups = grouped(found)
+    rows = [row(against, some, strong, miners) for against, some in groups]
     print("\n".join(aligned([list(HEAD), *rows], words=(0,))))
     rows = [["against", "probes", "bombs", "expected", "steps", "spy", "expected"]]
-    for against, some in found.items():
+    for against, some in groups:
         habits = ([each.probes for each in some], [each.steps for each in some])
         rows.append([against, *(word for habit in habits for word in shown(habit))])
     print("\n".join(["", *aligned(rows, words=(0,))]))

@@ -125,5 +125,20 @@ def test_a_match() -> None:
         script.main("A", games)
     head, row, *_ = out.getvalue().splitlines()
     assert head.split() == list(script.HEAD) and row.split()[:5] == ["B", "2", "2", "0", "0"]
+    assert "all" not in out.getvalue()
     with pytest.raises(InputError, match="no game of a player of this name"):
         script.main("C", games)
+
+
+def test_all_opponents_together() -> None:
+    """A bomb in one of three games; a spy took the marshal in one of two that were not won."""
+    win = lost((own(MINER), 0), (0, own(MINER)), moves="01", points=1)
+    bomb = lost((own(GENERAL), foe(BOMB)), (0, foe(BOMB, known=True)), moves="01")
+    spy = lost((own(MARSHAL), 0, foe(SPY)), (0, own(MARSHAL), foe(SPY)),
+               (0, foe(SPY, known=True), 0), moves="01 21", points=0)  # fmt: skip
+    found = {"x": [win, bomb], "y": [spy]}
+    *each, (name, some) = script.grouped(found)
+    assert each == [*found.items()] and script.grouped({"x": [win]}) == [("x", [win])]
+    head, games, won, drawn, fell, bombs, spies, miners, _ = script.row(name, some, 1, 1)
+    assert (head, games, won, drawn, fell) == ("all", "3", "1", "1", "1")
+    assert [figures(each)[0] for each in (bombs, spies, miners)] == [0.333, 0.5, 1.0]
