@@ -19,9 +19,16 @@ case ${SIZE:-full} in
     tiny) game=nano net=plain device= minutes=.05 games=2 batch=8 slots=16 ;;
     *) say "SIZE is full, cpu or tiny: $SIZE"; exit 2 ;;
 esac
-minutes=${MINUTES:-$minutes} games=${GAMES:-$games}
+minutes=${MINUTES:-$minutes} games=${GAMES:-$games} batch=${BATCH:-$batch} seed=${SEED:-1}
 awk -v m="$minutes" 'BEGIN { exit !(m ~ /^[0-9]*[.]?[0-9]+$/ && m > 0) }' || { say "MINUTES is a number above 0: $minutes"; exit 2; }
-case $games in *[!0-9]* | 0*) say "GAMES is a whole number above 0: $games"; exit 2 ;; esac
+whole() { # NAME LEAST VALUE
+    case $3 in *[!0-9]* | 0?* | ??????????*) ;; *) [ "$3" -lt "$2" ] || return 0 ;; esac
+    say "$1 is a whole number of at least $2: $3"
+    exit 2
+}
+whole GAMES 1 "$games"
+whole BATCH 1 "$batch"
+whole SEED 0 "$seed"
 [ ! -e "$1" ] || { say "$1: is there already: name another one"; exit 1; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir "$1"
@@ -38,9 +45,9 @@ cd "$1"
 
 learn() { # ALGORITHM, for the MINUTES from its first step on: loading does not count
     # shellcheck disable=SC2086
-    selfplay --game $game --policy "$1" --follow --seed "${SEED:-1}" --slots $slots --max-ahead $((2 * slots)) -q $device |
-        train - --out "$1" --algorithm "$1" --net $net --batch "${BATCH:-$batch}" --publish-every 1 --save-every 100 \
-            --keep 2 --seed "${SEED:-1}" -q $device &
+    selfplay --game $game --policy "$1" --follow --seed "$seed" --slots $slots --max-ahead $((2 * slots)) -q $device |
+        train - --out "$1" --algorithm "$1" --net $net --batch "$batch" --publish-every 1 --save-every 100 \
+            --keep 2 --seed "$seed" -q $device &
     learner=$! clock=
     trap 'kill $learner $clock 2>/dev/null || :; exit 143' INT TERM HUP
     until [ -s "$1/metrics.jsonl" ]; do
@@ -57,5 +64,5 @@ learn rnad
 learn mmd
 trap 'exit 143' INT TERM HUP
 stratkit status rnad mmd
-match rnad mmd heuristic random --game $game -n "$games" --seed "$((${SEED:-1} + 1000))" -q -o games.jsonl
+match rnad mmd heuristic random --game $game -n "$games" --seed "$((seed + 1000))" -q -o games.jsonl
 rate games.jsonl --anchor random --prior 1 --html rating.html

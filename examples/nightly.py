@@ -27,7 +27,7 @@ import os
 import pathlib
 import re
 import subprocess
-from typing import Any
+from typing import Any, NoReturn
 
 from stratkit.declared import argument, whole
 from stratkit.models.shipped import LEARNED
@@ -128,10 +128,15 @@ def score(meetings: list[dict[str, Any]], name: str, other: str) -> str:
     return "none"
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=pathlib.Path, help="the folder that train fills")
     parser.add_argument("game")
     parser.add_argument("-n", "--games", default="200", help="with each opponent (default: 200)")

@@ -85,7 +85,9 @@ def test_rnad_beside_mmd(tmp_path: pathlib.Path) -> None:
         ({}, 1, f"gpu_rnad.sh: {tmp_path}/new: is there already: name another one"),
         ({"MINUTES": "abc"}, 2, "gpu_rnad.sh: MINUTES is a number above 0: abc"),
         ({"MINUTES": "0"}, 2, "gpu_rnad.sh: MINUTES is a number above 0: 0"),
-        ({"GAMES": "0"}, 2, "gpu_rnad.sh: GAMES is a whole number above 0: 0"),
+        ({"GAMES": "0"}, 2, "gpu_rnad.sh: GAMES is a whole number of at least 1: 0"),
+        ({"BATCH": "x"}, 2, "gpu_rnad.sh: BATCH is a whole number of at least 1: x"),
+        ({"SEED": "-1"}, 2, "gpu_rnad.sh: SEED is a whole number of at least 0: -1"),
         ({"SIZE": "huge"}, 2, "gpu_rnad.sh: SIZE is full, cpu or tiny: huge"),
     ):
         refused = beside(tmp_path, **more)

@@ -141,7 +141,6 @@ def test_players_that_a_bench_refuses(
     ("script", "words", "wrong"),
     [
         ("actor_critic", "kuhn 0", "UPDATES: a whole number from 1 to"),
-        ("nightly", "run kuhn --opponents -1", "--opponents: a whole number from 1 to"),
         ("rebel/random_beliefs", "kuhn 0", "EXAMPLES: a whole number from 1 to"),
         ("rebel/value_error", "run --depth -1", "--depth: a whole number from 0 to"),
         ("rebel/value_error", "run -n 1.5", "-n: a whole number from 1 to"),

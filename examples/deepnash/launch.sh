@@ -10,7 +10,7 @@
 #
 # FOLDER gets run/, games/ and logs. The same command goes on with it. A writer or a learner that ends
 # too early is started again, and a line says why. A learner that does so three times without a new
-# checkpoint ends all, and so do options that selfplay does not know. Ctrl-C and SIGTERM save, and end all.
+# checkpoint ends all, and so do options that train or selfplay refuses. Ctrl-C and SIGTERM save, and end all.
 # Episodes are deleted when a checkpoint covers what was learned from them. Of checkpoints there are
 # the newest 3, and one for each 100,000 steps. OPTIONs of train come last, and so replace these.
 #
@@ -77,6 +77,8 @@ why() {
         signals "$2" "$3" | grep -vm 1 SIGTERM || signals "$2" "$3" | grep -m 1 . ||
         echo "status $1; see $2"
 }
+# LOG START: the status of the rank that ended first, as torchrun tells it; below 0 a signal.
+code() { since "$1" "$2" | sed -n 's/.* failed (exitcode: \(-*[0-9]*\)).*/\1/p' | head -n 1; }
 length() { if [ -e "$1" ]; then wc -c <"$1"; else echo 0; fi; }
 
 writer() { # K, for ever
@@ -125,13 +127,15 @@ while [ -z "$ending" ]; do
     while wait $learner 2>/dev/null || status=$?; kill -0 $learner 2>/dev/null; do status=0; done
     [ $status != 0 ] || exit 0
     [ -z "$ending" ] || break
-    reached=$(newest)
+    reached=$(newest) told=$(why $status "$llog" "$start") code=$(code "$llog" "$start")
+    # What train refuses, it would refuse the next time: options at any time, and what else there is before it has learned.
+    case ${reached:+on}$code,$told in 1,train:* | 2,train:* | on2,train:*) say "$told"; exit "$code" ;; esac
     if [ "$reached" = "$before" ]; then failed=$((failed + 1)); else failed=0; fi
     if [ $failed = 3 ]; then
-        say "the learner ended three times without a new checkpoint: $(why $status "$llog" "$start")"
+        say "the learner ended three times without a new checkpoint: $told"
         exit 1
     fi
-    say "the learner ended and goes on from ${reached:-the beginning}: $(why $status "$llog" "$start")"
+    say "the learner ended and goes on from ${reached:-the beginning}: $told"
     sleep 1
 done
 [ $ending = 2 ] || say "ended by a signal; the same command goes on"

@@ -10,14 +10,16 @@
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -eu
 [ $# = 3 ] || { echo "usage: learned.sh POLICY GAME PAGE.html" >&2; exit 2; }
+games=${GAMES:-1000}
+case $games in *[!0-9]* | 0*) echo "learned.sh: GAMES is a whole number above 0: $games" >&2; exit 2 ;; esac
 [ "$3" != - ] || { echo "learned.sh: PAGE is a file, not -" >&2; exit 2; }
 [ ! -e "$3" ] || { echo "learned.sh: $3: exists already" >&2; exit 1; }
 [ -w "$(dirname "$3")" ] || { echo "learned.sh: $3: cannot be written" >&2; exit 1; }
-games=$(mktemp -d)
-trap 'rm -rf "$games"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 trap 'exit 143' INT TERM HUP
-selfplay --policy random --game "$2" -n 1 --seed 1 -q -o "$games/one.eps"
-fenfs stats - <"$games/one.eps" >/dev/null  # refuses what is no game of Stratego, before many are played
+selfplay --policy random --game "$2" -n 1 --seed 1 -q -o "$folder/one.eps"
+fenfs stats - <"$folder/one.eps" >/dev/null  # refuses what is no game of Stratego, before many are played
 # shellcheck disable=SC2086
-selfplay --policy "$1" --game "$2" -n "${GAMES:-1000}" --seed "${SEED:-1}" -q ${PLAY:-} -o "$games/selfplay.eps"
-fenfs stats --attacks --html "$3" --title "What has $(basename "$1") learned?" - <"$games/selfplay.eps"
+selfplay --policy "$1" --game "$2" -n "$games" --seed "${SEED:-1}" -q ${PLAY:-} -o "$folder/selfplay.eps"
+fenfs stats --attacks --html "$3" --title "What has $(basename "$1") learned?" - <"$folder/selfplay.eps"

@@ -17,6 +17,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 RATES = pathlib.Path(__file__).with_name("rates.toml")
 DAY = 86_400
@@ -96,6 +97,11 @@ class Plan:
     @property
     def learning(self) -> float:
         return self.states / self.of("learn") / self.gpus
+
+    @property
+    def replaying(self) -> float:
+        """A thread replays the next games while its GPU learns from these."""
+        return self.states / self.of("replay") / self.gpus
 
     @property
     def playing(self) -> float:
@@ -182,6 +188,7 @@ Row = tuple[str, Callable[[Plan], str]]
 ROWS: tuple[Row, ...] = (
     ("seconds a step", lambda plan: number(plan.step)),
     ("of these the learner", lambda plan: number(plan.learning)),
+    ("replay, by a thread meanwhile, not counted", lambda plan: number(plan.replaying)),
     ("self-play, on the same GPUs", lambda plan: number(plan.playing)),
     ("sum of gradients", lambda plan: number(plan.reducing)),
     ("checkpoints", lambda plan: number(plan.saving)),
@@ -246,10 +253,15 @@ def numbers(text: str) -> list[int]:
     return found
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rates", type=pathlib.Path, default=RATES)
     parser.add_argument("--table", type=pathlib.Path, help="what bench/gpu.sh has printed")
     parser.add_argument("--net", default="paper", help="whose rows of the table count")
@@ -272,4 +284,4 @@ if __name__ == "__main__":
     try:
         main()
     except OSError as error:
-        raise SystemExit(f"plan.py: {error}") from None
+        raise SystemExit(f"plan.py: {error.filename}: {error.strerror}") from None

@@ -136,13 +136,15 @@ def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
     assert done.returncode == 1 and last.endswith(": Signal 9 (SIGKILL) received by PID 8")
 
 
-def learned(folder: pathlib.Path, *words: object) -> subprocess.CompletedProcess[str]:
+def learned(
+    folder: pathlib.Path, *words: object, games: str = "3"
+) -> subprocess.CompletedProcess[str]:
     """examples/deepnash/learned.sh in this folder, three games at most."""
     commands = folder / "bin"
     path = f"{commands if commands.exists() else forked_commands(commands)}:{os.environ['PATH']}"
     return subprocess.run(
         [ROOT / "examples/deepnash/learned.sh", *map(str, words)],
-        env={**os.environ, "PATH": path, "GAMES": "3", "PLAY": "--max-actions 60"},
+        env={**os.environ, "PATH": path, "GAMES": games, "PLAY": "--max-actions 60"},
         cwd=folder,
         capture_output=True,
         text=True,
@@ -173,6 +175,9 @@ def test_a_page_of_what_a_checkpoint_has_learned(tmp_path: pathlib.Path) -> None
         refused = learned(tmp_path, *words)
         assert refused.returncode == status and refused.stderr.startswith(what), refused.stderr
         assert refused.stderr.count("\n") == 1 and not (tmp_path / "a.html").exists()
+    refused = learned(tmp_path, "heuristic", "nano", "a.html", games="0")
+    what = "learned.sh: GAMES is a whole number above 0: 0\n"
+    assert (refused.returncode, refused.stderr, refused.stdout) == (2, what, "")
 
 
 @pytest.mark.parametrize(
@@ -225,6 +230,30 @@ def test_words_that_selfplay_does_not_know_end_the_launcher(tmp_path: pathlib.Pa
     )
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("launch.sh: selfplay: --slots") and "none" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "what"),
+    [
+        ("--foo", 2, "no such option: --foo"),
+        ("--net mlp:8x8", 1, "this network is for vectors, and the observation of nano is none"),
+    ],
+)
+def test_words_that_train_refuses_end_the_launcher(
+    words: str, status: int, what: str, tmp_path: pathlib.Path
+) -> None:
+    """In one line, with train's status, and not after three times."""
+    path = f"{forked_commands(tmp_path / 'bin')}:{pathlib.Path(sys.executable).parent}"
+    done = subprocess.run(
+        [LAUNCH, tmp_path / "all", *words.split()],
+        env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "WRITERS": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == status and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"launch.sh: train: {what}")
 
 
 def differences(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -323,10 +352,12 @@ def test_a_plan_by_a_table_of_rates(tmp_path: pathlib.Path) -> None:
         (("--price", "-1"), 2, "argument --price: invalid price value: '-1'"),
         (("--learn", "0"), 2, "argument --learn: invalid rate value: '0'"),
         (("--play", "inf"), 2, "argument --play: invalid rate value: 'inf'"),
-        (("--rates", "old.toml"), 1, "plan.py: old.toml: it lacks price"),
-        (("--rates", "none.toml"), 1, "plan.py: none.toml: not such as rates.toml"),
-        (("--rates", "nowhere"), 1, "plan.py: [Errno 2] No such file or directory: 'nowhere'"),
-        (("--table", "nowhere"), 1, "plan.py: [Errno 2] No such file or directory: 'nowhere'"),
+        (("--rates", "old.toml"), 1, "old.toml: it lacks price"),
+        (("--rates", "none.toml"), 1, "none.toml: not such as rates.toml"),
+        (("--rates", "nowhere"), 1, "nowhere: No such file or directory"),
+        (("--table", "nowhere"), 1, "nowhere: No such file or directory"),
+        (("--table",), 2, "argument --table: expected one argument"),
+        (("--card", "9"), 2, "unrecognized arguments: --card 9"),
     ],
 )
 def test_numbers_that_no_plan_has(
@@ -337,8 +368,7 @@ def test_numbers_that_no_plan_has(
     (tmp_path / "none.toml").write_text(re.sub("value = 22_585", "value = 0", rates))
     command = [sys.executable, "-I", PLAN, *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    said = done.stderr.splitlines()[-1].removeprefix("plan.py: error: ")
-    assert (done.returncode, said, done.stdout) == (status, what, "")
+    assert (done.returncode, done.stderr, done.stdout) == (status, f"plan.py: {what}\n", "")
 
 
 def test_a_price_of_0_is_one() -> None:

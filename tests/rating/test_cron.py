@@ -189,10 +189,22 @@ def test_the_nearest_to_one_half_are_met() -> None:
     assert chosen(pool, elo, 500.0, 2) == ["UNKNOWN", "NEAR"]
 
 
-def test_a_run_that_has_not_begun(tmp_path: pathlib.Path) -> None:
-    command = [sys.executable, ROOT / "examples/nightly.py", "run", "mini"]
+@pytest.mark.parametrize(
+    ("words", "status", "what"),
+    [
+        ((), 1, "run: no checkpoint yet"),
+        (("--opponents", "-1"), 2, "argument --opponents: a whole number from 1 to 2147483647 is"),
+        (("--late",), 2, "unrecognized arguments: --late"),
+    ],
+)
+def test_a_night_that_cannot_be(
+    words: tuple[str, ...], status: int, what: str, tmp_path: pathlib.Path
+) -> None:
+    """One line says why."""
+    command = [sys.executable, ROOT / "examples/nightly.py", "run", "mini", *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "nightly.py: run: no checkpoint yet\n")
+    assert (done.returncode, done.stderr.count("\n")) == (status, 1)
+    assert done.stderr.startswith(f"nightly.py: {what}")
 
 
 def a_night(folder: pathlib.Path, game: str = "kuhn", script: str = "nightly.py") -> list[str]:
