@@ -78,7 +78,9 @@ why() {
         echo "status $1; see $2"
 }
 # LOG START: the status of the rank that ended first, as torchrun tells it; below 0 a signal.
-code() { since "$1" "$2" | sed -n 's/.* failed (exitcode: \(-*[0-9]*\)).*/\1/p' | head -n 1; }
+exit_of() { since "$1" "$2" | sed -n 's/.* failed (exitcode: \(-*[0-9]*\)).*/\1/p' | head -n 1; }
+# LOG START: whether train's own words were the last ones, and no traceback's.
+refused() { since "$1" "$2" | sed '/ failed (exitcode: /,$d' | grep -v '^[WI][0-9]' | tail -n 1 | grep -q '^train: '; }
 length() { if [ -e "$1" ]; then wc -c <"$1"; else echo 0; fi; }
 
 writer() { # K, for ever
@@ -127,9 +129,9 @@ while [ -z "$ending" ]; do
     while wait $learner 2>/dev/null || status=$?; kill -0 $learner 2>/dev/null; do status=0; done
     [ $status != 0 ] || exit 0
     [ -z "$ending" ] || break
-    reached=$(newest) told=$(why $status "$llog" "$start") code=$(code "$llog" "$start")
+    reached=$(newest) told=$(why $status "$llog" "$start") code=$(exit_of "$llog" "$start")
     # What train refuses, it would refuse the next time: options at any time, and what else there is before it has learned.
-    case ${reached:+on}$code,$told in 1,train:* | 2,train:* | on2,train:*) say "$told"; exit "$code" ;; esac
+    case ${reached:+on}$code in 1 | 2 | on2) ! refused "$llog" "$start" || { say "$told"; exit "$code"; } ;; esac
     if [ "$reached" = "$before" ]; then failed=$((failed + 1)); else failed=0; fi
     if [ $failed = 3 ]; then
         say "the learner ended three times without a new checkpoint: $told"

@@ -284,4 +284,4 @@ if __name__ == "__main__":
     try:
         main()
     except OSError as error:
-        raise SystemExit(f"plan.py: {error.filename}: {error.strerror}") from None
+        raise SystemExit(f"plan.py: {error.filename or 'stdout'}: {error.strerror}") from None

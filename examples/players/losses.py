@@ -189,8 +189,10 @@ def row(against: str, some: Sequence[Losses], strong: int, miners: int) -> list[
 
 def grouped(found: Mapping[str, Sequence[Losses]]) -> list[tuple[str, Sequence[Losses]]]:
     """What was lost against each opponent, and where there are several, against `all`."""
-    several = [("all", [each for some in found.values() for each in some])]
-    return [*found.items(), *several * (len(found) > 1)]
+    rows = list(found.items())
+    if len(rows) > 1:
+        rows.append(("all", [each for some in found.values() for each in some]))
+    return rows
 
 
 def shown(habits: Sequence[Habit]) -> list[str]:

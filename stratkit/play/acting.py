@@ -61,5 +61,8 @@ def check_actors(keys: str, true_sight: bool) -> None:
     if searching.time is not None:
         what = "--actors has no time limit, as by time= or preset=strong, in self-play that learns"
         raise UsageError(what, text=keys)
+    if searching.quiet:
+        what = "--actors has no quiet=: self-play that learns searches every decision"
+        raise UsageError(what, text=keys)
     if true_sight and not searching.trees:
         raise UsageError(f"--true-sight needs {TREES} in --actors", text=keys)

@@ -112,11 +112,27 @@ def test_the_launcher_starts_again_what_dies(tmp_path: pathlib.Path) -> None:
     assert not list((tmp_path / "all/run/checkpoints").glob(".tmp.*"))
 
 
+FAILED = "E0101 00:00:00 1 api.py:1] failed (exitcode: 1) local_rank: 0\n"
+KILLED = "Signal 15 (SIGTERM) received by PID 7\nSignal 9 (SIGKILL) received by PID 8\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "tries", "told"),
+    [
+        (KILLED, 3, "Signal 9 (SIGKILL) received by PID 8"),
+        (f"train: a caution\nTraceback\nKeyError: 1\n{FAILED}", 3, "train: a caution"),
+        (
+            f"train: no such file\nW0101 closing signal\n{FAILED}Traceback\n",
+            1,
+            "train: no such file",
+        ),
+    ],
+)
 def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
-    tmp_path: pathlib.Path,
+    lines: str, tries: int, told: str, tmp_path: pathlib.Path
 ) -> None:
-    """In whatever order torchrun says it. This one fails at once, and three times is enough."""
-    lines = "Signal 15 (SIGTERM) received by PID 7\nSignal 9 (SIGKILL) received by PID 8\n"
+    """In whatever order torchrun says it. This one fails at once, and three times is enough. What
+    train refuses it is not asked again; a fault of its own, after words of caution, it is."""
     for name, does in (
         ("torchrun", f"printf '{lines}' >&2; exit 1"),
         ("selfplay", "exec sleep 60"),
@@ -132,8 +148,8 @@ def test_a_launcher_tells_what_ended_a_rank_and_not_what_ended_the_others(
         timeout=PATIENCE,
         check=False,
     )
-    *_, last = done.stderr.splitlines()
-    assert done.returncode == 1 and last.endswith(": Signal 9 (SIGKILL) received by PID 8")
+    *others, last = done.stderr.splitlines()
+    assert (done.returncode, len(others)) == (1, tries - 1) and last.endswith(f": {told}")
 
 
 def learned(

@@ -168,6 +168,7 @@ def test_true_sight_comes_first() -> None:
         ("search=mmd,belief=true", 0, "belief=true is one known world"),
         ("search=mmd,time=1", 0, "--actors has no time limit"),
         ("search=pimc,time=1", 9, "--actors has no time limit"),
+        ("search=pimc,quiet=9", 0, "--actors has no quiet="),
         ("search=pimc,sees=all", 0, "sees=all: one of mover, world is needed"),
         *((f"preset={preset},search=pimc", 9, "no time limit" if preset == "strong" else None)
           for preset in NETWORK.presets),
