@@ -68,19 +68,21 @@ mkdir -p "$folder/games"
 cd "$folder"
 
 since() { tail -c +"$(($2 + 1))" "$1"; } # what a log has got
+# The same without what ranks say that another one's end has ended.
+own() { since "$1" "$2" | grep -vE 'another rank has gone|^(train|selfplay): terminated$'; }
 signals() { since "$1" "$2" | grep -o 'Signal [0-9]* ([A-Z]*) received by PID [0-9]*'; }
 # STATUS LOG START: the command's own last words, or the signal that ended it or a rank. torchrun ends the other ranks by
 # SIGTERM, and may tell of these first.
 why() {
     if [ "$1" -gt 128 ]; then echo "signal $(kill -l "$1")"; return; fi
-    since "$2" "$3" | grep -E '^(train|selfplay): ' | grep -v 'another rank has gone' | tail -n 1 | grep . ||
+    own "$2" "$3" | grep -E '^(train|selfplay): ' | tail -n 1 | grep . ||
         signals "$2" "$3" | grep -vm 1 SIGTERM || signals "$2" "$3" | grep -m 1 . ||
         echo "status $1; see $2"
 }
 # LOG START: the status of the rank that ended first, as torchrun tells it; below 0 a signal.
 exit_of() { since "$1" "$2" | sed -n 's/.* failed (exitcode: \(-*[0-9]*\)).*/\1/p' | head -n 1; }
 # LOG START: whether train's own words were the last ones, and no traceback's.
-refused() { since "$1" "$2" | sed '/ failed (exitcode: /,$d' | grep -v '^[WI][0-9]' | tail -n 1 | grep -q '^train: '; }
+refused() { own "$1" "$2" | sed '/ failed (exitcode: /,$d' | grep -v '^[WI][0-9]' | tail -n 1 | grep -q '^train: '; }
 length() { if [ -e "$1" ]; then wc -c <"$1"; else echo 0; fi; }
 
 writer() { # K, for ever

@@ -120,6 +120,8 @@ KILLED = "Signal 15 (SIGTERM) received by PID 7\nSignal 9 (SIGKILL) received by 
     ("lines", "tries", "told"),
     [
         (KILLED, 3, "Signal 9 (SIGKILL) received by PID 8"),
+        (f"train: no such file\ntrain: terminated\n{FAILED}", 1, "train: no such file"),
+        (f"Traceback\nKeyError: 1\ntrain: terminated\n{FAILED}", 3, "status 1; see learner-0.log"),
         (f"train: a caution\nTraceback\nKeyError: 1\n{FAILED}", 3, "train: a caution"),
         (
             f"train: no such file\nW0101 closing signal\n{FAILED}Traceback\n",
