@@ -120,8 +120,6 @@ class SearchStage:
             raise UsageError(f"search={options.search}: {game.name} has no simultaneous turns")
         if not options.of_turns and not has_worlds(game):
             raise UsageError(f"search={options.search}: {game.name} has no worlds to search")
-        if options.quiet and not kit_of(game).hidden_types:
-            raise UsageError(f"quiet={options.quiet}: nobody attacks in {game.name}")
         self.game, self.blueprint = game, blueprint
         self.seed, self.exclude = seed, exclude
         self.deploys = options.of_turns
@@ -130,6 +128,8 @@ class SearchStage:
     def configure(self, options: SearchOptions, decisions: int | None = None) -> None:
         """Searches in this way from now on; of so many `decisions` at once, if that is another way
         than before. `UsageError` as above."""
+        if options.quiet and not kit_of(self.game).hidden_types:
+            raise UsageError(f"quiet={options.quiet}: nobody attacks in {self.game.name}")
         if decisions is not None and isinstance(self.blueprint, Evaluator):
             self.blueprint.resize(options.rows(decisions))
         assert options.search is not None
