@@ -139,3 +139,7 @@ class Search(Protocol):
         """The results of these decisions, which share the calls of the blueprint; None: it leaves
         that decision to the blueprint. `InputError`: a decision has no world."""
         ...
+
+    def forget(self) -> None:
+        """The blueprint has got other weights. Most searches keep nothing of it."""
+        return

@@ -12,13 +12,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from stratkit.arrays import Float64s, Int32s, Int64s
 from stratkit.engine import Batch
 from stratkit.search.blueprint import Blueprint, Sharpened
-from stratkit.search.decision import Root, SearchResult
+from stratkit.search.decision import Root, Search, SearchResult
 from stratkit.search.equilibrium import (
     NOTHING,
     Candidates,
@@ -30,16 +31,18 @@ from stratkit.search.equilibrium import (
 from stratkit.search.joint import JointCells, solve_joint
 from stratkit.search.regret_matching import AVERAGE
 
-KEPT = 1024  # solved turns
+KEPT = 1024  # solved turns, and games in one
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Weights = dict[int, tuple[float, float]]  # by action: its probability, and that times its value
 Solved = Mapping[tuple[int, bytes], Weights]  # by the side and the digest of what it is shown
 
 
 @dataclass(frozen=True)
-class TurnSearch:
+class TurnSearch(Search):
     """Regret matching over candidates of each player. A turn's random numbers depend on the seed
-    and on what is public.
+    and on what is public. Games share solved turns, and a game ends its turn as it has begun it.
 
         max_candidates  of each player
         per_unit        of these for each of its units; 0: whatever its units
@@ -62,6 +65,7 @@ class TurnSearch:
     largest_return: float = np.inf
     sharpness: tuple[float, float] = (1.0, 1.0)
     _solved: OrderedDict[bytes, Solved] = field(default_factory=OrderedDict)
+    _begun: OrderedDict[int, tuple[bytes, Solved]] = field(default_factory=OrderedDict)  # by game
     _lock: threading.Lock = field(default_factory=threading.Lock)  # games with programs share it
 
     def __call__(
@@ -71,11 +75,17 @@ class TurnSearch:
         result."""
         return [self._result(root, blueprint, seed) for root in roots]
 
+    def forget(self) -> None:
+        """`Search.forget`. Turns that have begun stay: behind their first choices there may be no
+        candidate of another solution."""
+        with self._lock:
+            self._solved.clear()
+
     def _result(self, root: Root, blueprint: Blueprint, seed: int) -> SearchResult | None:
         m, begun = len(root.moves), root.turn()
         if begun is None:
             return None
-        weights = self._turn(begun, blueprint, seed).get((root.side, _digest(root.seen)), {})
+        weights = self._turn(root, begun, blueprint, seed).get((root.side, _digest(root.seen)), {})
         chosen = np.array([weights.get(action, (0.0, 0.0)) for (action,) in root.moves])
         if not chosen[:, 0].any():
             return None
@@ -83,17 +93,19 @@ class TurnSearch:
         q = np.divide(chosen[:, 1], chosen[:, 0], out=np.zeros(m), where=chosen[:, 0] > 0)
         return SearchResult(policy, q, np.zeros(m), worlds=1, effective=1.0, candidates=1)
 
-    def _turn(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
+    def _turn(self, root: Root, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
+        game = root.state.game
         key = _digest(seed.to_bytes(8, "little") + begun.observe()[0].tobytes())
         with self._lock:
-            solved = self._solved.get(key)
+            turn, solved = self._begun.get(game, (b"", None))
+            if turn != key:
+                solved = self._solved.get(key)
         if solved is None:
             solved = self._solve(begun, blueprint, int.from_bytes(key[:8], "little"))
         with self._lock:
-            self._solved[key] = solved
-            self._solved.move_to_end(key)
-            if len(self._solved) > KEPT:
-                self._solved.popitem(last=False)
+            if turn != key:
+                _keep(self._solved, key, solved)
+            _keep(self._begun, game, (key, solved))
         return solved
 
     def _solve(self, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
@@ -158,6 +170,14 @@ def _add(
             share = float(policy[row])
             weights[int(column[row])] = p + share, total + share * float(values[row])
         batch.apply(np.ascontiguousarray(column))
+
+
+def _keep(kept: OrderedDict[Key, Value], key: Key, value: Value) -> None:
+    """Who was not asked for longest is dropped."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > KEPT:
+        kept.popitem(last=False)
 
 
 def _digest(seen: bytes) -> bytes:

@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nets.random_play import views_of_games
+from nets.random_play import actions_of_games, views_of_games
 from running import run
-from stratkit.engine import Game
+from stratkit.engine import Batch, Game
 from stratkit.errors import InputError, UsageError
 from stratkit.nets import build
 from stratkit.play.follower import Follower
 from stratkit.players.network import NetworkPlayer
+from stratkit.players.player import Views
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.storage.checkpoints import publish_policy
 from stratkit.storage.episodes import EpisodeReader, Episodes
 
-NETS = {"kuhn": "mlp:8", "nano": "plain", "mini": "fromto:8x1"}
+NETS = {"kuhn": "mlp:8", "diplomacy:tiny": "mlp:8", "nano": "plain", "mini": "fromto:8x1"}
 
 
 def publish(folder: pathlib.Path, name: str, post: str = "none", step: int = 0) -> None:
@@ -173,6 +174,38 @@ def test_a_search_keeps_nothing_of_older_weights(tmp_path: pathlib.Path) -> None
     after = rollouts.policy(*seen)
     np.testing.assert_allclose(after, player.evaluator.policy(*seen), atol=1e-5)
     assert np.abs(after - before).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "begun", "search"),
+    [
+        ("diplomacy:tiny", 0, "rm,candidates=3,samples=16,iterations=16,depth=0"),
+        ("nano", 8, "mmd,rollouts=9"),
+        ("nano", 8, "pimc,worlds=2,nodes=30"),
+        ("nano", 8, "pc-pimc,worlds=2,nodes=30"),
+        ("nano", 8, "endgame,hands=10000"),
+    ],
+)
+def test_a_search_goes_by_the_weights_published_last(
+    tmp_path: pathlib.Path, name: str, begun: int, search: str
+) -> None:
+    """At a position that it has met before, as who knows these weights alone."""
+    game = Game(name)
+    batch = Batch(game, 1)
+    for action in actions_of_games(game, 1)[0][0][:begun]:
+        batch.apply(np.array([action], np.int32))
+    publish(tmp_path, name, f"search={search}")
+    follower = Follower(str(tmp_path), game)
+    assert follower.refresh()
+    followed = follower.make_player(1, 8)
+    before = followed.policy(Views.of_one(batch, 0, begun))
+    publish(tmp_path, name, f"search={search}", 1)
+    other = Follower(str(tmp_path), game)
+    assert follower.refresh() and other.refresh()
+    later = Views.of_one(batch, 1, begun)
+    found = followed.policy(later)
+    np.testing.assert_allclose(found, other.make_player(1, 8).policy(later), atol=1e-6)
+    assert np.abs(found - before).max() > 1e-3
 
 
 def test_keys_that_cannot_be_obeyed_are_refused(tmp_path: pathlib.Path) -> None:

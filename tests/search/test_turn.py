@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from running import ROOT, run
+from stratkit.arrays import Bytes, Float32s
 from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
 from stratkit.games.heuristic import UniformBlueprint
@@ -196,6 +197,43 @@ def test_a_turn_is_solved_once_for_each_seed_as_long_as_it_is_kept(
     ask(2)
     ask(3)
     assert len(solved) == 5 and solved[3] == solved[1] and solved[4] == solved[2]
+
+
+class Leaning(UniformBlueprint):
+    """Plays the first legal action, or the last one."""
+
+    def __init__(self, last: bool) -> None:
+        self.last = last
+
+    def policy(self, observations: Bytes, legal: Bytes) -> Float32s:
+        at = legal.shape[1] - 1 - legal[:, ::-1].argmax(1) if self.last else legal.argmax(1)
+        return np.eye(legal.shape[1], dtype=np.float32)[at]
+
+
+def test_other_weights_solve_the_turns_that_begin_later() -> None:
+    """A game goes on with a turn as it has begun it: what was chosen then need be no candidate
+    now, and learning refuses a choice of no candidate."""
+    searched, old, new = (
+        turn.TurnSearch(1, 0, 1, 2, games=1, depth=0),
+        Leaning(False),
+        Leaning(True),
+    )
+
+    def chosen(game: int, blueprint: Leaning, *begin: int) -> int | None:
+        batch = play(TINY, list(begin))
+        actions = [(action,) for action in np.flatnonzero(batch.legal()[0]).tolist()]
+        state, seen = Views.of_one(batch, game, len(begin)).state(0), batch.observe()[0].tobytes()
+        root = Root(state, actions, np.full(len(actions), 1 / len(actions)), (), seen)
+        result = searched([root], blueprint, 1)[0]
+        return None if result is None else actions[int(result.policy.argmax())][0]
+
+    first = chosen(0, old)
+    assert first is not None and chosen(1, old) == chosen(1, new) == first
+    searched.forget()
+    last = chosen(2, new)
+    assert last is not None and last != first and chosen(2, new, first) is None
+    assert chosen(0, new, first) is not None and chosen(0, new, last) is None
+    assert chosen(1, new, first) is not None and chosen(3, new) == last
 
 
 def test_threads_share_what_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,6 +140,7 @@ class SearchStage:
         """The network of the blueprint has got other weights."""
         if isinstance(self.blueprint, Evaluator):
             self.blueprint.forget()
+        self.search.forget()
 
     def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         """All turns are searched together. `InputError`: a turn has no world."""
