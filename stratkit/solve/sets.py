@@ -12,7 +12,6 @@ from stratkit.arrays import Bytes, Float32s, Float64s
 from stratkit.engine import Tree
 from stratkit.errors import InputError, StratkitError
 from stratkit.storage.sets import InformationSets, TreeSets
-from stratkit.storage.sets import information_sets as information_sets  # as it was called before
 
 if TYPE_CHECKING:
     from stratkit.players.player import PolicyPlayer

@@ -23,10 +23,9 @@ from stratkit.errors import InputError
 from stratkit.players.factory import open_player
 from stratkit.players.registry import parse_player
 from stratkit.solve import sets, tables
-from stratkit.solve.sets import information_sets
 from stratkit.solve.tables import kept_policy
 from stratkit.storage.checkpoints import checkpoint_path
-from stratkit.storage.sets import sets_of
+from stratkit.storage.sets import information_sets, sets_of
 from stratkit.storage.tables import PolicyTable, TableMetadata, growing_table, read_table
 
 
