@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import stratkit.engine
+from solve.small_games import dense
 from stratkit.engine import Batch, Game, PublicTree, Subgames, Tree
 from stratkit.engine.arbiter import Arbiter
 from stratkit.engine.best_response import BestResponse
@@ -365,8 +366,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     ),
     "histories_up_to": lambda: {"game": game_of("kuhn"), "most": 100},
     "certainly_exceeds": lambda: {"game": game_of("kuhn"), "histories": 100},
-    "Tree.dense": lambda: (tree().dense, {"policy": EDGES()}),
-    "Tree.flat": lambda: (tree().flat, {"dense": tree().dense(EDGES())}),
+    "Tree.flat": lambda: (tree().flat, {"dense": dense(tree(), EDGES())}),
     "Tree.sums": lambda: (tree().sums, {"x": EDGES()}),
     "Tree.reach": lambda: (tree().reach, {"policy": EDGES()}),
     "Tree.payoffs": lambda: (tree().payoffs, {"player": 0, "reach": sequences()}),

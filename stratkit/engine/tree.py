@@ -167,14 +167,6 @@ class Tree:
         return np.asarray(1.0 / np.diff(self.first)[self.owner], np.float64)
 
     @checked
-    def dense(self, policy: Vector) -> Vector:
-        """float64 [I, actions of the game], 0 where illegal, of a policy [E]."""
-        fitting("policy", policy, (len(self.actions),))
-        out = np.zeros((len(self), self.game.actions))
-        out[self.owner, self.actions] = policy
-        return out
-
-    @checked
     def flat(self, dense: npt.NDArray[np.floating[Any]]) -> Vector:
         """The policy [E] of one [I, actions of the game], each set's sum made 1.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solve.slow_tree import Node, grow, spelt_out
+from solve.small_games import dense
 from stratkit.engine import Tree
 
 
@@ -15,7 +16,7 @@ class TabularBlueprint:
         self.of = {
             (seen.tobytes(), legal.tobytes()): row.astype(np.float32)
             for seen, legal, row in zip(
-                tree.observations(), tree.legal(), tree.dense(policy), strict=True
+                tree.observations(), tree.legal(), dense(tree, policy), strict=True
             )
         }
         assert len(self.of) == len(tree)

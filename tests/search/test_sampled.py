@@ -9,7 +9,7 @@ import pytest
 
 from search.tabular import TabularBlueprint, uniform_values
 from search.test_step import after, searched
-from solve.small_games import tree_of
+from solve.small_games import dense, tree_of
 from stratkit.engine import Batch, Tree
 from stratkit.nets.evaluator import MANY
 from stratkit.players.searching.options import EVALUATED
@@ -26,12 +26,12 @@ END = 50  # plies: all games are over
 
 def roots_of(tree: Tree, policy: np.ndarray) -> list[Root]:
     batch, numbers = tree.states()
-    dense, legal = tree.dense(policy), tree.legal()
+    choices, legal = dense(tree, policy), tree.legal()
 
     def root(i: int) -> Root:
         actions = np.flatnonzero(legal[i])
         state = SideState(batch, i, int(tree.players[i]), i, int(numbers[i]))
-        return Root(state, [(int(action),) for action in actions], dense[i, actions])
+        return Root(state, [(int(action),) for action in actions], choices[i, actions])
 
     return [root(i) for i in range(len(tree))]
 
@@ -63,7 +63,7 @@ def test_256_worlds_come_to_what_all_of_them_do(name: str, steps: int) -> None:
     blueprint, roots = TabularBlueprint(tree, policy), roots_of(tree, policy)
     found = [asked(tree, 256, 1.0)(roots, blueprint, seed) for seed in range(4)]
     mean = np.mean([flat(one) for one in found], axis=0)
-    nash_conv = evaluate(tree, tree.flat(tree.dense(mean))).nash_conv / unit
+    nash_conv = evaluate(tree, tree.flat(dense(tree, mean))).nash_conv / unit
     if q is not None:
         exact = searched(tree, policy, q, 1.0, 0.0)
         assert nash_conv == pytest.approx(evaluate(tree, exact).nash_conv, abs=0.02)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solve.slow_tree import best_value, grow, keys, nodes, reaches, spelt_out, value
+from solve.small_games import dense
 from stratkit.engine import Game, Tree
 from stratkit.engine import tree as tree_module
 from stratkit.engine.library import lib
@@ -114,13 +115,12 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             Tree(Game(name))
 
 
-def test_policies_dense_and_flat() -> None:
+def test_a_dense_policy_made_flat() -> None:
     policy = drawn(KUHN, 3)
-    dense = KUHN.dense(policy)
-    assert dense.shape == (12, KUHN.game.actions) == KUHN.legal().shape
-    assert ((dense > 0) == KUHN.legal()).all()
-    assert KUHN.flat(2 * dense) == pytest.approx(policy)
-    for wrong in (dense * 0, -dense, dense * np.nan, dense[1:]):
+    choices = dense(KUHN, policy)
+    assert ((choices > 0) == KUHN.legal()).all()
+    assert KUHN.flat(2 * choices) == pytest.approx(policy)
+    for wrong in (choices * 0, -choices, choices * np.nan, choices[1:]):
         with pytest.raises(ValueError, match="dense"):
             KUHN.flat(wrong)
 
