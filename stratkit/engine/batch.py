@@ -128,7 +128,7 @@ class Batch:
         return out
 
     def actors(self) -> Int8s:
-        """int8 [size]: who acts, 0 or 1, or `OVER`."""
+        """int8 [size]: who acts, a player from 0 on, `CHANCE` or `OVER`."""
         out = np.empty(self.size, np.int8)
         lib.sk_batch_view(self.handle, writable(out), ffi.NULL, ffi.NULL)
         return out

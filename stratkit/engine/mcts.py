@@ -43,8 +43,10 @@ class SearchTrees:
     unit            returns are divided by it
     largest_return  evaluated values beyond it count as it
     threads         of the trees; the result is the same at any number
-    face_up         evaluations see a tree's states, hidden pieces and all (`engine.face_up`), not
-                    what their actors may know
+    face_up         evaluations see a tree's states, hidden pieces and all
+                    (`Batch.observe_face_up`), not what their actors may know
+    whole           an evaluation tells the policy of whole moves (`moves`), not of actions; only
+                    where a move has two
 
     Moves are chosen by PUCT: the largest q(a) + c(N) p(a) sqrt(N) / (1 + n(a)), with
     c(N) = ln((N + 19653) / 19652) + `cpuct`, and q(a) = -1 for a move without a visit. Ends of

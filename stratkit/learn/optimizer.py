@@ -1,7 +1,8 @@
 """The optimizer: one update of any algorithm, by chunks, threads and ranks.
 
 It knows no algorithm (`algorithm.py`), and needs of a batch its different views (`observations`,
-`legal`), which `view` each step has, which steps are `learned` from, and their `step_counts`.
+`legal`), which `view` each step has, the rows `trained` of those learned from, and their
+`step_counts`.
 """
 
 from __future__ import annotations

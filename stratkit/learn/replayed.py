@@ -66,7 +66,7 @@ def replayed(
     sampled: bool,
     views: bool = True,
 ) -> Replay:
-    """The episodes of all the chunks, which ended as is `said` [n]. Unless `views`, without what
+    """The episodes of all the chunks, which ended as it `claims` [n]. Unless `views`, without what
     was known before the actions. `InputError`: something is wrong with one; if `sampled`, also that
     play was not."""
     seen = None if views else np.zeros(len(episodes.actions), np.bool_)
@@ -99,8 +99,8 @@ def replayed(
 
 
 def views_before(game: Game, episodes: Episodes, rows: NDArray[np.int64]) -> tuple[Bytes, Bytes]:
-    """Observations and legal actions before the actions `kept` [k], in order, of legal episodes;
-    where none is kept, before the first of all."""
+    """Observations and legal actions before the actions `rows` [k], in order, of legal episodes;
+    where there is none, before the first of all."""
     seen = np.zeros(len(episodes.actions), np.bool_)
     seen[rows if len(rows) else 0] = True
     played = replay_columns(game, *_columns(episodes), seen)

@@ -16,7 +16,7 @@ class Schedule:
     """All games of a match.
 
         players    how many
-        games      of each pairing, an even number
+        games      of each pairing: here, an even number
         opening    pair -> actions that begin both its games: each player has each setup once
         gauntlet   whether the first player meets all others; else everybody meets everybody
 
