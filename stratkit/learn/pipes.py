@@ -32,7 +32,7 @@ def keep_small(pipe: BinaryIO) -> None:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PAGE)
 
 
-def side_by_side(
+def interleaved(
     inputs: Mapping[str, Iterator[T]], stopped: threading.Event, poll: float = POLL
 ) -> Iterator[T]:
     """What any of the inputs, by name, yields, as it comes, until all have ended or one has failed:

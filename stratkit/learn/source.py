@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import CheckFailed, InputError, error_context
-from stratkit.learn.pipes import POLL, is_pipe, keep_small, side_by_side
+from stratkit.learn.pipes import POLL, interleaved, is_pipe, keep_small
 from stratkit.learn.request import STDIN
 from stratkit.learn.streams import AnyHeader, Chunk, EpisodeStreams, Plan, Streams
 from stratkit.learn.window import WindowState
@@ -251,7 +251,7 @@ class Source:
                 yield from self._input(path)
             elif path == together[0]:
                 inputs = {pipe: self._input(pipe) for pipe in together}
-                yield from side_by_side(inputs, self._stopped)
+                yield from interleaved(inputs, self._stopped)
 
     def _input(self, path: str) -> Iterator[Chunk]:
         if path == STDIN:

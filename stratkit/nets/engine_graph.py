@@ -14,8 +14,7 @@ from stratkit.engine.graph import HIDDEN, LANES, Outputs, WholeGraph, has_map
 from stratkit.errors import InputError
 from stratkit.netnames import SHARES, channels_and_blocks
 from stratkit.nets.cpu_backend import CPUBackend
-from stratkit.nets.threads import shares as shared_out
-from stratkit.nets.threads import side_by_side
+from stratkit.nets.threads import row_blocks, side_by_side
 
 if TYPE_CHECKING:
     from stratkit.nets.backend import Memory
@@ -72,7 +71,7 @@ class EngineGraph(CPUBackend):
 
         if len(packed) <= MANY:
             return [x for x in evaluate(slice(None)) if x is not None]
-        parts = side_by_side(evaluate, shared_out(len(packed), MANY))
+        parts = side_by_side(evaluate, row_blocks(len(packed), MANY))
         return [np.concatenate(x) for x in zip(*parts, strict=True) if x[0] is not None]
 
     @staticmethod

@@ -46,7 +46,7 @@ from stratkit.nets.fromto_weights import (
 )
 from stratkit.nets.network import MoveNetwork, last_layer, on_cpu, value_layer
 from stratkit.nets.plain import ResidualBlock, engine_is_faster, through, through_without_graph
-from stratkit.nets.threads import ROWS, shares, side_by_side
+from stratkit.nets.threads import ROWS, row_blocks, side_by_side
 from stratkit.nets.whole_moves import Moves
 
 # The last number is of certain losses: positions in which they could be unlearned are rare, and
@@ -192,7 +192,7 @@ class FromTo(MoveNetwork):
             return self._embed(packed[rows], None)
 
         return FromToEmbedding(
-            *map(torch.cat, zip(*side_by_side(share, shares(len(packed))), strict=True))
+            *map(torch.cat, zip(*side_by_side(share, row_blocks(len(packed))), strict=True))
         )
 
     def embed_after(self, inputs: FromToInputs, before: Any) -> tuple[FromToEmbedding, Any]:

@@ -20,7 +20,7 @@ from stratkit.nets.fromto_weights import fromto_shapes, fromto_weights, is_fromt
 from stratkit.nets.mirror_images import MirrorImages
 from stratkit.nets.numpy_policy import softmax
 from stratkit.nets.packages import ONNX, has_onnx, is_there
-from stratkit.nets.threads import BLOCK, shares, side_by_side
+from stratkit.nets.threads import BLOCK, row_blocks, side_by_side
 from stratkit.nets.whole_moves import Moves
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _shared_out(
         may = None if legal is None else legal[rows]
         return [x for x in whole.evaluate(packed[rows], may, values) if x is not None]
 
-    parts = side_by_side(evaluate, shares(len(packed), MANY))
+    parts = side_by_side(evaluate, row_blocks(len(packed), MANY))
     return [np.concatenate(x) for x in zip(*parts, strict=True)] if parts[1:] else parts[0]
 
 

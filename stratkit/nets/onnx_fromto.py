@@ -28,7 +28,7 @@ from stratkit.engine.stratego import TYPES
 from stratkit.nets import onnx_graph
 from stratkit.nets.fromto_weights import CERTAIN, DEPLOY, SELECT, TARGET, fromto_blocks
 from stratkit.nets.mirror_images import MirrorImages
-from stratkit.nets.threads import shares, side_by_side
+from stratkit.nets.threads import row_blocks, side_by_side
 from stratkit.nets.whole_moves import Moves
 
 MOST_BYTES = 2**25  # of embeddings that are remembered
@@ -170,7 +170,7 @@ class OnnxFromTo:
         return known.embedding(keys), known
 
     def _embed_side_by_side(self, packed: Bytes) -> Embedding:
-        parts = side_by_side(lambda rows: self._embed(packed[rows]), shares(len(packed)))
+        parts = side_by_side(lambda rows: self._embed(packed[rows]), row_blocks(len(packed)))
         if len(parts) == 1:
             return parts[0]
         squares, counts, _ = map(np.concatenate, zip(*parts, strict=True))

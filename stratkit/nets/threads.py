@@ -48,7 +48,7 @@ def side_by_side(
     return list(results)
 
 
-def shares(rows: int, block: int = BLOCK) -> list[slice]:
+def row_blocks(rows: int, block: int = BLOCK) -> list[slice]:
     """Rows in blocks for `side_by_side`, equally large and as many for each thread: for who does
     not mind that the rounding depends on the number of threads, or knows that it does not."""
     threads = min(_threads(), -(-rows // MIN_ROWS))

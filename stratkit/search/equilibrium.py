@@ -165,7 +165,7 @@ class Cells:
         return worth(batch, movers, self.blueprint, seen, self.largest_return)
 
 
-def remembered(values: Callable[[Int64s], Float64s], sizes: Sequence[int]) -> Utilities:
+def joint_utilities(values: Callable[[Int64s], Float64s], sizes: Sequence[int]) -> Utilities:
     """The utilities of any number of players from `values`, which gives float64 [n, P] for joint
     actions int64 [n, P]. It is asked once an iteration, and once for each joint action: they are
     sum |A_i| an iteration, not their product."""

@@ -11,7 +11,7 @@ from stratkit.engine import Batch, sample
 from stratkit.engine.batch import CHANCE
 from stratkit.engine.diplomacy import between_moves
 from stratkit.engine.random_streams import Stream
-from stratkit.nets.threads import shares, side_by_side
+from stratkit.nets.threads import row_blocks, side_by_side
 from stratkit.search.blueprint import Blueprint, by_threads
 
 MOST_ROWS = 256  # that a thread plays at a time: more views leave the caches
@@ -68,7 +68,7 @@ def play_out_by_threads(
     end. In the `order`, int64 [n], rows that may come to the same views stand together, so that
     one thread has them. A blueprint that threads may not share is asked as by `play_out`.
     `meanwhile`: what the caller does if it has to wait for threads."""
-    parts = shares(batch.size, MOST_ROWS) if by_threads(blueprint) else []
+    parts = row_blocks(batch.size, MOST_ROWS) if by_threads(blueprint) else []
     if len(parts) < 2:
         return play_out(batch, movers, blueprint, actions, seed, keys, largest_return)
 

@@ -25,7 +25,7 @@ from stratkit.search.equilibrium import (
     Candidates,
     Cells,
     candidates,
-    remembered,
+    joint_utilities,
     solve,
 )
 from stratkit.search.joint import JointCells, solve_joint
@@ -143,7 +143,7 @@ class TurnSearch(Search):
         def values(joint: Int64s) -> Float64s:
             return cells.values(begun, some, joint, seed)[:, players]
 
-        utilities = remembered(values, [len(each) for each in some])
+        utilities = joint_utilities(values, [len(each) for each in some])
         return solve_joint(utilities, some, self.iterations, seed, self.play)
 
 

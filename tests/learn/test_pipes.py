@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from stratkit.errors import InputError
-from stratkit.learn.pipes import keep_small, side_by_side
+from stratkit.learn.pipes import interleaved, keep_small
 
 SOON = 20.0  # seconds that nothing here should take
 
@@ -25,7 +25,7 @@ def test_no_input_waits_for_another() -> None:
             assert taken[other].wait(SOON)
 
     found = []
-    for name in side_by_side({"a": one("a", "b"), "b": one("b", "a")}, threading.Event(), 0.01):
+    for name in interleaved({"a": one("a", "b"), "b": one("b", "a")}, threading.Event(), 0.01):
         found.append(name)
         taken[name].set()
     assert sorted(found) == ["a", "a", "a", "b", "b", "b"]
@@ -42,7 +42,7 @@ def test_one_that_fails_ends_it() -> None:
 
     found = []
     with pytest.raises(InputError, match="wrong"):
-        for number in side_by_side({"a": waits(), "b": fails()}, threading.Event(), 0.01):
+        for number in interleaved({"a": waits(), "b": fails()}, threading.Event(), 0.01):
             found.append(number)
     assert found == [1]
 
@@ -65,7 +65,7 @@ def test_it_ends_when_it_is_stopped() -> None:
             yield 1
 
     inputs = {"endless a": endless(), "endless b": endless()}
-    for count, _ in enumerate(side_by_side(inputs, stopped, 0.01)):
+    for count, _ in enumerate(interleaved(inputs, stopped, 0.01)):
         if count == 10:
             stopped.set()
         assert count <= 11

@@ -14,7 +14,7 @@ from stratkit.engine import Batch, Game, Tree
 from stratkit.engine.stratego import placements, variant
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.notation.setups import parse_setup
-from stratkit.search.equilibrium import Cells, candidates, remembered, solve
+from stratkit.search.equilibrium import Cells, candidates, joint_utilities, solve
 from stratkit.search.regret_matching import RegretMatching, exploitability
 from stratkit.setups.book import Book
 from stratkit.setups.numbering import setup_at
@@ -124,7 +124,7 @@ def test_values_are_asked_once_for_each_joint_action() -> None:
         asked.extend(tuple(joint) for joint in joints.tolist())
         return np.array([[coordination(j)[i][j[i]] for i in range(3)] for j in joints])
 
-    lazy = RegretMatching(remembered(values, (2, 2, 2)), (2, 2, 2), seed=4)
+    lazy = RegretMatching(joint_utilities(values, (2, 2, 2)), (2, 2, 2), seed=4)
     assert lazy.run(1).shape == (1, 3) and len(asked) == 4  # the joint action and its neighbours
     lazy.run(59)
     assert len(asked) == len(set(asked)) <= 8
