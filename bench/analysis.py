@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from command_line import Parser, at_least
 from stratkit.convert.lines import games_only, sound_games
 from stratkit.convert.raw import chunks
 from stratkit.convert.tally import FaultTally
+from stratkit.declared import whole
 from stratkit.errors import InputError, StratkitError
 from stratkit.humans.analysis.analyst import Analyst, Judgement, Turn, searching
 from stratkit.humans.analysis.records import MISTAKE, played_at
@@ -32,6 +32,7 @@ from stratkit.humans.analysis.turns import Turns
 from stratkit.notation.log import Log
 from stratkit.notation.select import Selection
 from stratkit.players.registry import parse_player
+from stratkit.script import Parser, argument
 
 Plan = tuple[int, int]  # worlds, plies of a rollout
 SEED = 7  # of worlds and draws; the reference has the next one
@@ -54,7 +55,7 @@ def warn(what: str) -> None:
 
 def plan(text: str) -> Plan:
     try:
-        worlds, depth = map(at_least(0), text.split(","))
+        worlds, depth = map(argument(whole(0)), text.split(","))
     except (ValueError, argparse.ArgumentTypeError):
         raise argparse.ArgumentTypeError(f"not W,D: {text!r}") from None
     if worlds < 2:
@@ -119,8 +120,8 @@ if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("file", metavar="GAMES")
     parser.add_argument("network", metavar="NETWORK")
-    parser.add_argument("plies", metavar="PLIES", type=at_least(1))
-    parser.add_argument("seed", metavar="SEED", type=at_least(0))
+    parser.add_argument("plies", metavar="PLIES", type=argument(whole(1)))
+    parser.add_argument("seed", metavar="SEED", type=argument(whole(0)))
     parser.add_argument("reference", metavar="REFERENCE", type=plan)
     parser.add_argument("plans", metavar="W,D", type=plan, nargs="+")
     try:

@@ -23,7 +23,7 @@ from collections import defaultdict
 import numpy as np
 import torch
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED, whole
 from stratkit.engine import Batch, Game, hidden_types
 from stratkit.engine.stratego import BOMB, FLAG, NO_PIECE, Variant, placements, variant
 from stratkit.models.open_model import BeliefModel, open_model
@@ -31,6 +31,7 @@ from stratkit.models.trained_network import load
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
+from stratkit.script import Parser, argument
 
 DRAWN = 64
 PLIES = 100
@@ -257,7 +258,7 @@ if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("belief", metavar="BELIEF")
     parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage-easy")
-    parser.add_argument("games", metavar="GAMES", nargs="?", default=12, type=at_least(2))
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=977, type=at_least(0))
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=12, type=argument(whole(2)))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=977, type=argument(SEED))
     parser.add_argument("picture", metavar="PICTURE", nargs="?", default="")
     main(**vars(parser.parse_args()))

@@ -23,7 +23,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
+from stratkit.script import Parser, argument
 from stratkit.storage.checkpoints import plain_content
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -207,6 +208,6 @@ if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("before", metavar="BEFORE", nargs="?", default=BEFORE)
     parser.add_argument("now", metavar="NOW", nargs="?")
-    parser.add_argument("--rounds", metavar="N", default=3, type=at_least(1))
+    parser.add_argument("--rounds", metavar="N", default=3, type=argument(whole(1)))
     parser.add_argument("--only", metavar="WORDS", default="")
     main(**vars(parser.parse_args()))

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from command_line import Parser, above, at_least
-
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
+from stratkit.declared import SEED, number, whole
 from stratkit.errors import CheckFailed
 from stratkit.rating import bootstrap
 from stratkit.rating.bootstrap import rate
 from stratkit.rating.elo import DavidsonModel
 from stratkit.rating.pool import Pool
 from stratkit.rating.sprt import expected_score
+from stratkit.script import Parser, argument
 
 POOLS = {2: 400, 5: 50, 40: 5}  # of so many players, so many are simulated
 PAIRS = 1, 2, 5, 10, 25, 100
@@ -95,14 +95,19 @@ def covered(
 
 def main() -> None:
     parser = Parser(description=__doc__)
-    parser.add_argument("--pools", type=above(0), default=1, help="times as many (default: 1)")
+    parser.add_argument(
+        "--pools",
+        type=argument(number(above=0, most=1e6)),
+        default=1,
+        help="times as many (default: 1)",
+    )
     parser.add_argument("--players", type=int, nargs="+", default=list(POOLS), choices=list(POOLS))
     parser.add_argument(
-        "--resamples", type=at_least(1), default=200, help="of a bootstrap (default: 200)"
+        "--resamples", type=argument(whole(1)), default=200, help="of a bootstrap (default: 200)"
     )
     parser.add_argument("--prior", type=int, nargs="+", default=[0, 1], choices=[0, 1])
     parser.add_argument("--alike", action="store_true", help="both games of a pair end alike")
-    parser.add_argument("--seed", type=at_least(0), default=1)
+    parser.add_argument("--seed", type=argument(SEED), default=1)
     options = parser.parse_args()
     bootstrap.RESAMPLES = options.resamples
     least, surest, width = 1.0, 0.5, np.inf

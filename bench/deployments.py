@@ -17,7 +17,8 @@ import subprocess
 import tempfile
 from typing import Any
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED, whole
+from stratkit.script import Parser, argument
 
 BIN = pathlib.Path(__file__).parents[1] / "bin"
 SHOWN = ("flag on the back rank", "no bomb beside the flag", "bombs beside the flag, mean")
@@ -62,8 +63,8 @@ def main() -> None:
     parser.add_argument("player")
     parser.add_argument("--game", default="barrage")
     parser.add_argument("--against", action="append", default=[])
-    parser.add_argument("--games", type=at_least(2), default=2000)
-    parser.add_argument("--seed", type=at_least(0), default=1)
+    parser.add_argument("--games", type=argument(whole(2)), default=2000)
+    parser.add_argument("--seed", type=argument(SEED), default=1)
     asked = parser.parse_args()
     game, player, pairs = asked.game, asked.player, asked.games // 2
     nats, error = entropy(game, player, 256, asked.seed)

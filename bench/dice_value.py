@@ -19,7 +19,8 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
+from stratkit.script import Parser, argument
 
 Floats = NDArray[np.float32]
 
@@ -150,5 +151,5 @@ def main(dice: int, faces: int, iterations: int) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     for name in ("dice", "faces", "iterations"):
-        parser.add_argument(name, metavar=name[0].upper(), type=at_least(1))
+        parser.add_argument(name, metavar=name[0].upper(), type=argument(whole(1)))
     main(**vars(parser.parse_args()))

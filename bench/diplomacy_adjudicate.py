@@ -12,18 +12,19 @@ import time
 
 import numpy as np
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
 from stratkit.engine import Game
 from stratkit.engine.diplomacy import FALL_MOVES, SPRING_MOVES, map_of
 from stratkit.errors import InputError
 from stratkit.games.diplomacy.games import phases
+from stratkit.script import Parser, argument
 from stratkit.storage.episodes import EpisodeReader
 
 
 def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("episodes", metavar="EPISODES")
-    parser.add_argument("rounds", type=at_least(1), nargs="?", default=10)
+    parser.add_argument("rounds", type=argument(whole(1)), nargs="?", default=10)
     asked = parser.parse_args()
     with parser.telling(), open(asked.episodes, "rb") as stream:
         reader = EpisodeReader(stream, asked.episodes)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED, whole
 from stratkit.engine.diplomacy import (
     FALL_MOVES,
     HOLD,
@@ -26,6 +26,7 @@ from stratkit.engine.diplomacy import (
     map_text,
 )
 from stratkit.games.diplomacy.orders import order_text, phase_text, unit_text
+from stratkit.script import Parser, argument
 
 YEARS = 12  # of a random game
 
@@ -123,6 +124,6 @@ def main(python: str, phases: int, seed: int) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("python", metavar="PYTHON")
-    parser.add_argument("phases", metavar="PHASES", type=at_least(1))
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
+    parser.add_argument("phases", metavar="PHASES", type=argument(whole(1)))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
     main(**vars(parser.parse_args()))

@@ -13,13 +13,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from command_line import Parser, above, at_least
 from stratkit.arrays import Bools, Bytes, Float32s, Float64s
+from stratkit.declared import SEED, number, whole
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import ADJUSTMENTS, ASK_VERB, FALL_MOVES, SPRING_MOVES, views_of
 from stratkit.games.diplomacy.dumbbot import DumbBot
 from stratkit.games.diplomacy.heuristic import GreedyBlueprint
 from stratkit.models.open_model import open_model
+from stratkit.script import Parser, argument
 
 Policy = Callable[[Bytes, Bytes], Float32s]
 Where = Callable[[np.ndarray], Bools]  # of records of `VIEW`
@@ -103,7 +104,7 @@ def main(checkpoint: str, games: int, seed: int, temperature: float) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("checkpoint", metavar="CHECKPOINT")
-    parser.add_argument("--games", type=at_least(2), default=203)
-    parser.add_argument("--seed", type=at_least(0), default=1)
-    parser.add_argument("--temperature", type=above(0), default=0.4)
+    parser.add_argument("--games", type=argument(whole(2)), default=203)
+    parser.add_argument("--seed", type=argument(SEED), default=1)
+    parser.add_argument("--temperature", type=argument(number(above=0, most=1e6)), default=0.4)
     main(**vars(parser.parse_args()))

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED, whole
 from stratkit.engine import Batch, Game, sample
 from stratkit.errors import InputError
 from stratkit.games.diplomacy.games import actions_of, game_json, game_of
+from stratkit.script import Parser, argument
 
 MAPS = ("standard", "fva", "gvi", "pure")  # of games made here
 
@@ -137,6 +138,6 @@ def main(python: str, games: int, seed: int) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("python", metavar="PYTHON")
-    parser.add_argument("games", metavar="GAMES", type=at_least(1))
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
+    parser.add_argument("games", metavar="GAMES", type=argument(whole(1)))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
     main(**vars(parser.parse_args()))

@@ -15,11 +15,12 @@ import random
 import sys
 from typing import Any
 
-from command_line import Parser, at_least
 from stratkit.adapters.diplomacy import DiplomacyPlayer
+from stratkit.declared import SEED, whole
 from stratkit.engine.diplomacy import map_of
 from stratkit.errors import InputError, StratkitError
 from stratkit.games.diplomacy.games import actions_of, game_json, game_of
+from stratkit.script import Parser, argument
 
 
 def played(players: dict[str, DiplomacyPlayer], seed: str, years: int) -> tuple[Any, list[int]]:
@@ -100,10 +101,10 @@ def main(games: int, seed: int, player: str, years: int, everywhere: bool) -> No
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("games", metavar="GAMES", type=at_least(1))
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
+    parser.add_argument("games", metavar="GAMES", type=argument(whole(1)))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
     parser.add_argument("--player", metavar="PLAYER", default="diplomacy-v1")
-    parser.add_argument("--years", metavar="YEARS", type=at_least(1), default=12)
+    parser.add_argument("--years", metavar="YEARS", type=argument(whole(1)), default=12)
     parser.add_argument("--all", action="store_true", dest="everywhere", help="at all powers")
     try:
         main(**vars(parser.parse_args()))

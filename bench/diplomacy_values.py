@@ -15,7 +15,7 @@ from collections import Counter
 
 import numpy as np
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED, whole
 from stratkit.engine import Batch, Game, sample
 from stratkit.engine.diplomacy import (
     FALL_MOVES,
@@ -27,6 +27,7 @@ from stratkit.engine.diplomacy import (
     views_of,
 )
 from stratkit.games.table import kit_of
+from stratkit.script import Parser, argument
 from stratkit.search.joint import values_of_all
 from stratkit.search.rollouts import play_to_moves
 
@@ -80,6 +81,6 @@ def main(games: int, seed: int) -> None:
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("games", metavar="GAMES", type=at_least(1))
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
+    parser.add_argument("games", metavar="GAMES", type=argument(whole(1)))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
     main(**vars(parser.parse_args()))

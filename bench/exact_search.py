@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from command_line import Parser, above, at_least
+from stratkit.declared import number, whole
 from stratkit.engine import Game, Tree
+from stratkit.script import Parser, argument
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.mmd import TabularMMD, action_values
 from stratkit.solve.tabular import log_softmax
@@ -37,6 +38,8 @@ def main(game: str, steps: int, tau: float) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("game", metavar="GAME")
-    parser.add_argument("steps", metavar="STEPS", type=at_least(1))
-    parser.add_argument("tau", metavar="TAU", nargs="?", default=0.01, type=above(0))
+    parser.add_argument("steps", metavar="STEPS", type=argument(whole(1)))
+    parser.add_argument(
+        "tau", metavar="TAU", nargs="?", default=0.01, type=argument(number(above=0, most=1e6))
+    )
     main(**vars(parser.parse_args()))

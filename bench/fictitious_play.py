@@ -11,10 +11,11 @@ import sys
 
 import numpy as np
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
 from stratkit.engine import Game, Tree
 from stratkit.engine.tree import Vector
 from stratkit.errors import StratkitError
+from stratkit.script import Parser, argument
 from stratkit.solve.cfr import from_reach
 from stratkit.solve.exploitability import best_response, evaluate
 
@@ -51,7 +52,7 @@ def exploitability(tree: Tree, iterations: int, ties: str, answers: str) -> floa
 if __name__ == "__main__":
     parser = Parser(__doc__)
     parser.add_argument("games", metavar="GAME", nargs="+")
-    parser.add_argument("--iterations", type=at_least(1), default=512, metavar="N")
+    parser.add_argument("--iterations", type=argument(whole(1)), default=512, metavar="N")
     asked = parser.parse_args()
     try:
         for name in asked.games:

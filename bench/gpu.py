@@ -30,7 +30,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from captured_updates import CapturedOptimizer
-from command_line import Parser, above
+from stratkit.declared import seconds
 from stratkit.engine import Game
 from stratkit.learn.algorithm_kinds import open_algorithm
 from stratkit.learn.config import BatchSpec
@@ -49,6 +49,7 @@ from stratkit.play.table import Table
 from stratkit.players.baselines import RandomPlayer
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.player import Player
+from stratkit.script import Parser, argument
 from stratkit.storage.episodes import EpisodeWriter, Header
 
 SLICE = 32  # actions
@@ -671,7 +672,10 @@ def main() -> None:
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--size", choices=sorted(PLANS), default="full")
     parser.add_argument(
-        "--limit", type=above(0), default=225, help="seconds after which no row begins"
+        "--limit",
+        type=argument(seconds(1e6)),
+        default=225,
+        help="seconds after which no row begins",
     )
     parser.add_argument(RANKED, nargs=2, metavar=("NET", "SLICES"), help="one rank's row")
     given = parser.parse_args()

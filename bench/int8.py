@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from onnxruntime import quantization
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED, whole
 from stratkit.engine import Game, replay_many
 from stratkit.engine.observation import PHASE, board_features
 from stratkit.engine.residual import residual
@@ -38,6 +38,7 @@ from stratkit.nets.onnx_graph import fromto_torso, session_of, torso_model
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
 from stratkit.players.network import NetworkPlayer
+from stratkit.script import Parser, argument
 
 BATCHES = (1, 8, 64)
 TURNS = 9
@@ -193,7 +194,7 @@ def main(name: str, games: int, seed: int) -> None:
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage")
-    parser.add_argument("games", metavar="GAMES", nargs="?", default=400, type=at_least(0))
-    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=at_least(0))
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=400, type=argument(whole(0)))
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
     asked = parser.parse_args()
     main(asked.player, asked.games, asked.seed)

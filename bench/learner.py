@@ -19,10 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-
-from command_line import Parser, at_least
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = "--work"  # begins the command line of one checkout's learner
@@ -71,7 +69,6 @@ class Learner:
 
         from stratkit.engine import Game
         from stratkit.learn.algorithm_kinds import algorithm_kind, open_algorithm
-        from stratkit.learn.config import BatchSpec
         from stratkit.learn.optimizer import Optimizer
         from stratkit.learn.request import resolve
         from stratkit.netnames import has_deployment
@@ -81,11 +78,8 @@ class Learner:
         settings = resolve(its.net, {}, {}, options, its.algorithm)
         self.game, self.size = Game(its.game), settings.run.batch
         own = has_deployment(its.net)
-        self.spec = BatchSpec(
-            rows=settings.run.rows,
-            own_deployment=own,
-            slices=algorithm_kind(its.algorithm).batches.slices,
-        )
+        batches = algorithm_kind(its.algorithm).batches
+        self.spec = replace(batches, rows=settings.run.rows, own_deployment=own)
         device = torch.device("cpu")
         algorithm = open_algorithm(its.algorithm, its.net, self.game, settings.hyper, 1, device)
         self.learner = Optimizer(algorithm, settings.run)
@@ -180,6 +174,10 @@ def measure(name: str, checkouts: list[pathlib.Path], threads: int, rounds: int,
 
 
 def main() -> None:
+    # Not above: the package of another checkout, where this works, may lack them.
+    from stratkit.declared import whole
+    from stratkit.script import Parser, argument
+
     if sys.argv[1:2] == [WORK]:
         name, file, threads, steps = sys.argv[2:]
         work(name, file, int(threads), int(steps))
@@ -187,9 +185,9 @@ def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("settings", metavar="SETTING", nargs="*", help=", ".join(SETTINGS))
     parser.add_argument("--other", metavar="CHECKOUT", type=pathlib.Path)
-    parser.add_argument("--threads", type=at_least(1), default=1)
-    parser.add_argument("--rounds", type=at_least(2), default=12)
-    parser.add_argument("--steps", type=at_least(1), default=4)
+    parser.add_argument("--threads", type=argument(whole(1)), default=1)
+    parser.add_argument("--rounds", type=argument(whole(2)), default=12)
+    parser.add_argument("--steps", type=argument(whole(1)), default=4)
     given = parser.parse_args()
     if unknown := set(given.settings) - set(SETTINGS):
         parser.error(f"no such setting: {min(unknown)}; there are {', '.join(SETTINGS)}")

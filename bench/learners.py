@@ -14,12 +14,12 @@ import pathlib
 import re
 import sys
 
-from command_line import Parser, at_least
-
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
+from stratkit.declared import whole
 from stratkit.notation.scores import score
 from stratkit.pictures import COLOURS, form_of, new_figure, save
+from stratkit.script import Parser, argument
 
 HEAD = "| learner of "
 MARKERS = "os^Dv<>P"
@@ -77,5 +77,5 @@ if __name__ == "__main__":
     parser = Parser(description=__doc__)
     parser.add_argument("page", metavar="PAGE")
     parser.add_argument("picture", metavar="PICTURE")
-    parser.add_argument("games", metavar="GAMES", nargs="?", default=400, type=at_least(1))
+    parser.add_argument("games", metavar="GAMES", nargs="?", default=400, type=argument(whole(1)))
     main(**vars(parser.parse_args()))

@@ -36,7 +36,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
+from stratkit.script import Parser, argument
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -433,9 +434,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="the setting of this name learns by the commands of another version")  # fmt: skip
     add("--measure", choices=("elo", "nashconv"), default="elo")
     add("--pool", action="append", default=[], metavar="PLAYER", help="beside random")
-    add("--games", type=at_least(1), default=200, help="of each two players (default: 200)")
+    add("--games", type=argument(whole(1)), default=200, help="of each two players (default: 200)")
     add("--keys", default="", help="of a checkpoint as a PLAYER, such as net=online")
-    add("--jobs", type=at_least(1), default=1, help="runs that learn at a time (default: 1)")
+    add("--jobs", type=argument(whole(1)), default=1, help="runs that learn at a time (default: 1)")
     plan = parser.parse_args(arguments)
     from stratkit.engine import Game
     from stratkit.errors import StratkitError

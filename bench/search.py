@@ -22,7 +22,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
 from stratkit.engine import Game
 from stratkit.errors import UsageError
 from stratkit.nets.choice import ASKED, BACKENDS
@@ -33,6 +33,7 @@ from stratkit.players.factory import open_player
 from stratkit.players.registry import parse_player
 from stratkit.players.searching.stage import SearchStage
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
+from stratkit.script import Parser, argument
 from stratkit.search import mmd
 from stratkit.threads import use_threads
 
@@ -114,9 +115,11 @@ if __name__ == "__main__":
     parser.add_argument("keys", metavar="KEYS", nargs="?", default=KEYS)
     parser.add_argument("player", metavar="PLAYER", nargs="?", default="barrage")
     parser.add_argument("game", metavar="GAME", nargs="?", default="barrage")
-    parser.add_argument("turns", metavar="TURNS", nargs="?", default=200, type=at_least(1))
-    parser.add_argument("threads", metavar="THREADS", nargs="*", default=[1, 2], type=at_least(1))
-    parser.add_argument("--rounds", metavar="R", default=2, type=at_least(1))
+    parser.add_argument("turns", metavar="TURNS", nargs="?", default=200, type=argument(whole(1)))
+    parser.add_argument(
+        "threads", metavar="THREADS", nargs="*", default=[1, 2], type=argument(whole(1))
+    )
+    parser.add_argument("--rounds", metavar="R", default=2, type=argument(whole(1)))
     parser.add_argument("--backend", metavar="B", choices=BACKENDS)
     asked = parser.parse_args()
     with parser.telling():

@@ -11,7 +11,8 @@ from __future__ import annotations
 import random
 import sys
 
-from command_line import Parser, at_least
+from stratkit.declared import SEED
+from stratkit.script import Parser, argument
 
 
 def main(seed: int) -> None:
@@ -28,5 +29,5 @@ def main(seed: int) -> None:
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("seed", metavar="SEED", type=at_least(0))
+    parser.add_argument("seed", metavar="SEED", type=argument(SEED))
     main(**vars(parser.parse_args()))

@@ -15,13 +15,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from command_line import Parser, at_least
 from stratkit.arrays import Bytes, Float64s
+from stratkit.declared import whole
 from stratkit.engine import Game
 from stratkit.engine.stratego import NO_PIECE, variant
 from stratkit.notation.setups import all_setups
 from stratkit.players.factory import open_player
 from stratkit.players.registry import parse_player
+from stratkit.script import Parser, argument
 from stratkit.search.beliefs import EPS, FLOOR, MIN_EFFECTIVE, exponent
 from stratkit.setups.constraints import constraints_of
 from stratkit.setups.deployed import PlayerPlacer
@@ -78,8 +79,8 @@ if __name__ == "__main__":
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("file", metavar="SETUPS")
-    parser.add_argument("n", metavar="N", nargs="?", default=40, type=at_least(2))
-    parser.add_argument("orders", metavar="ORDERS", nargs="?", default=60, type=at_least(1))
+    parser.add_argument("n", metavar="N", nargs="?", default=40, type=argument(whole(2)))
+    parser.add_argument("orders", metavar="ORDERS", nargs="?", default=60, type=argument(whole(1)))
     asked = parser.parse_args()
     with parser.telling():
         main(**vars(asked))

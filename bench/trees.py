@@ -17,7 +17,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 import torch
 
-from command_line import Parser, at_least
+from stratkit.declared import whole
 from stratkit.engine import Batch, Game, sample, worlds
 from stratkit.engine.mcts import SearchTrees
 from stratkit.errors import UsageError
@@ -27,6 +27,7 @@ from stratkit.nets.evaluator import Evaluator
 from stratkit.players.factory import open_player
 from stratkit.players.network import NetworkPlayer
 from stratkit.players.registry import parse_player
+from stratkit.script import Parser, argument
 from stratkit.search.pimc import grow
 
 SEED, DEPLOYMENT = 7, 16  # actions
@@ -98,15 +99,17 @@ def main(games: int, nodes: int, plies: int, players: list[str], rounds: int = 3
         evaluator = opened(name, 256)
         roots = positions(evaluator, games, plies)
         print(f"{name}: {roots.size} trees of {nodes} nodes after {plies} plies")
-        for whole in [False, True] * rounds:
-            print("whole moves:" if whole else "by pieces:", grown(roots, nodes, evaluator, whole))
+        for at_once in [False, True] * rounds:
+            print(
+                "whole moves:" if at_once else "by pieces:", grown(roots, nodes, evaluator, at_once)
+            )
 
 
 if __name__ == "__main__":
     parser = Parser(description=__doc__)
-    parser.add_argument("games", metavar="TREES", nargs="?", default=256, type=at_least(1))
-    parser.add_argument("nodes", metavar="NODES", nargs="?", default=200, type=at_least(1))
-    parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=at_least(0))
+    parser.add_argument("games", metavar="TREES", nargs="?", default=256, type=argument(whole(1)))
+    parser.add_argument("nodes", metavar="NODES", nargs="?", default=200, type=argument(whole(1)))
+    parser.add_argument("plies", metavar="PLIES", nargs="?", default=10, type=argument(whole(0)))
     players = ["barrage", "uniform"]
     parser.add_argument("players", metavar="PLAYER", nargs="*", default=players)
     asked = parser.parse_args()

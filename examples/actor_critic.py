@@ -4,21 +4,18 @@ Every update plays 512 games at once. The learner has one seat in each, uniform 
 Prints what the learner wins; in Kuhn poker a best response wins 0.458.
 """
 
-import argparse
-
 import numpy as np
 import torch
 
 from stratkit import Batch, Game
-from stratkit.declared import argument, whole
+from stratkit.declared import SEED, whole
 from stratkit.engine import expand_planes
+from stratkit.script import Parser, argument
 
-parser = argparse.ArgumentParser(description=__doc__)
+parser = Parser(__doc__)
 parser.add_argument("game", metavar="GAME", nargs="?", default="kuhn")
 parser.add_argument("updates", metavar="UPDATES", nargs="?", default=300, type=argument(whole(1)))
-parser.add_argument(
-    "seed", metavar="SEED", nargs="?", default=1, type=argument(whole(0, 2**64 - 1))
-)
+parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
 asked = parser.parse_args()
 torch.manual_seed(asked.seed)
 game, games = Game(asked.game), 512

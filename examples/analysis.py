@@ -5,13 +5,12 @@ Prints how games ended, how sure the network was from ply to ply, whether its va
 what each player scored.
 """
 
-import argparse
-
 import numpy as np
 
 import stratkit
+from stratkit.script import Parser
 
-parser = argparse.ArgumentParser(description=__doc__)
+parser = Parser(__doc__)
 parser.add_argument("run", metavar="RUN")
 parser.add_argument("episodes", metavar="EPISODES")
 parser.add_argument("games", metavar="GAMES.jsonl")

@@ -4,13 +4,14 @@ Sends all games of a file of game records at once, and prints each side's worst 
 game is done. A site or a graphical program talks to stratkit in the same way.
 """
 
-import argparse
 import contextlib
 import json
 import subprocess
 from typing import Any
 
-parser = argparse.ArgumentParser(description=__doc__)
+from stratkit.script import Parser
+
+parser = Parser(__doc__)
 parser.add_argument("games", metavar="GAMES.jsonl")
 parser.add_argument("--command", default="analyse", help="how to start it (default: analyse)")
 asked = parser.parse_args()

@@ -9,7 +9,6 @@ the steps with eta = 0 and 0.2. Prints NashConv of both games. (Needs matplotlib
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from typing import IO
 
@@ -17,6 +16,7 @@ import numpy as np
 from replicator import MATCHING_PENNIES, Iteration, Profile, iterate, nash_conv, orbit
 
 from stratkit.engine import Game, Tree
+from stratkit.script import Parser
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.plot import new_figure, save
 from stratkit.solve.tabular import RNaDSettings, TabularRNaD
@@ -53,9 +53,7 @@ def plot_cycling(
     save(figure, stream)
 
 
-parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-)
+parser = Parser(__doc__)
 parser.add_argument("picture", metavar="PICTURE", nargs="?")
 asked = parser.parse_args()
 start = np.array([0.8, 0.2])

@@ -8,13 +8,13 @@ the Lyapunov function, which falls along each. (Needs matplotlib, the extra [plo
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import IO
 
 import numpy as np
 from replicator import MATCHING_PENNIES, Iteration, iterate, nash_conv
 
+from stratkit.script import Parser
 from stratkit.solve.plot import new_figure, save
 
 
@@ -41,9 +41,7 @@ def plot_iterations(iterations: Sequence[Iteration], stream: IO[bytes]) -> None:
     save(figure, stream)
 
 
-parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-)
+parser = Parser(__doc__)
 parser.add_argument("picture", metavar="PICTURE", nargs="?")
 asked = parser.parse_args()
 start = np.array([0.999, 0.001])

@@ -7,7 +7,6 @@ compared with the last sixth. Prints the figures of the DeepNash paper's section
 of -log p of the setups held out. (Needs matplotlib, the extra [plot].)
 """
 
-import argparse
 import gzip
 import os
 
@@ -21,6 +20,7 @@ from stratkit.engine.stratego import VARIANTS
 from stratkit.notation.heat_maps import plot
 from stratkit.notation.setups import read_setups, variant_of
 from stratkit.notation.statistics import SetupFigures
+from stratkit.script import Parser
 from stratkit.setups.constraints import constraints_of
 from stratkit.setups.model import ModelPlacer, fit
 from stratkit.setups.placing import PlacedSetups
@@ -29,9 +29,7 @@ from stratkit.setups.uniform import UniformSetups
 
 N = 20_000  # setups that are drawn
 
-parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-)
+parser = Parser(__doc__)
 parser.add_argument("setups", metavar="SETUPS")
 parser.add_argument("picture", metavar="PICTURE", nargs="?")
 asked = parser.parse_args()

@@ -19,7 +19,6 @@ started, beside a learner: its date has a time.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import glob
 import json
@@ -27,10 +26,11 @@ import os
 import pathlib
 import re
 import subprocess
-from typing import Any, NoReturn
+from typing import Any
 
-from stratkit.declared import argument, whole
+from stratkit.declared import whole
 from stratkit.models.shipped import LEARNED
+from stratkit.script import Parser, argument
 from stratkit.storage.csv_text import csv_text
 
 SCRIPTED = ["rusher", "miner-hunter", "careful", "turtle", "sniper"]
@@ -128,15 +128,8 @@ def score(meetings: list[dict[str, Any]], name: str, other: str) -> str:
     return "none"
 
 
-class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
-
-
 def main() -> None:
-    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="the folder that train fills")
     parser.add_argument("game")
     parser.add_argument("-n", "--games", default="200", help="with each opponent (default: 200)")

@@ -7,12 +7,12 @@ its standard error.
 
 from __future__ import annotations
 
-import argparse
 import pathlib
 import re
 import sys
 
-from stratkit.declared import argument, whole
+from stratkit.declared import whole
+from stratkit.script import Parser, argument
 
 MOVE = re.compile(r"(\w+ \w+ .*?)  +([\d.]+|-) +([\d.]+|-) .*q ([+-][\d.]+) \+- ([\d.]+)")
 
@@ -56,9 +56,7 @@ def main(log: str, picture: str, number: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("log", metavar="LOG")
     parser.add_argument("picture", metavar="PICTURE.png")
     parser.add_argument("number", metavar="N", nargs="?", default=1, type=argument(whole(1)))

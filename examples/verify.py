@@ -10,7 +10,6 @@ below. `make verify` runs them all, in up to 45 minutes.
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 import subprocess
@@ -20,7 +19,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from stratkit.declared import argument, number
+from stratkit.declared import number
+from stratkit.script import Parser, argument
 
 NANO = ("--lr", "5e-3", "--eta", "0.2", "--target-rate", "0.01", "--sizes", "200", "--repeats", "1")
 NANO += ("--policy-c", "1", "--grad-norm", "0")
@@ -181,9 +181,7 @@ def timed(experiment: Callable[[], Claims]) -> list[Claim]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path)
     parser.add_argument(
         "scale", metavar="SCALE", nargs="?", default=1, type=argument(number(above=0, most=1000))

@@ -272,6 +272,8 @@ def _short(value: float) -> str:
     return f"{value:g}".removeprefix("0")
 
 
+SEED = whole(0, 2**64 - 1)
+
 # ---- dataclasses of settings ----
 
 
@@ -308,20 +310,6 @@ def read_value(key: str, kind: Kind, text: str) -> Any:
     except ValueError:
         hint = nearest(text, kind.words)
         raise ValueError(f"{key}={text}: {kind.needed} is needed{hint}") from None
-
-
-def argument(kind: Kind) -> Callable[[str], Any]:
-    """What argparse takes as a `type`: its errors then say what is needed."""
-
-    def read(text: str) -> Any:
-        from argparse import ArgumentTypeError  # only for scripts; --help is in a hurry
-
-        try:
-            return kind.read(text)
-        except ValueError:
-            raise ArgumentTypeError(f"{kind.needed} is needed, not {text!r}") from None
-
-    return read
 
 
 def read_options(cls: type[T], texts: Mapping[str, str]) -> T:

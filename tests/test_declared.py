@@ -12,7 +12,6 @@ import pytest
 from stratkit.declared import (
     Kind,
     Rule,
-    argument,
     check_rules,
     declared,
     number,
@@ -29,6 +28,7 @@ from stratkit.declared import (
     word_or_file,
 )
 from stratkit.errors import InputError
+from stratkit.script import argument
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ SHARED = {
     "pictures",
     "python_class",
     "regular",
+    "script",
     "terminal",
     "threads",
     "version",

@@ -7,7 +7,6 @@ valgrind is at hand, instructions are counted too: they do not depend on the mac
 
 from __future__ import annotations
 
-import argparse
 import os
 import pathlib
 import shutil
@@ -26,7 +25,9 @@ sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parents[1])]
 from build_cffi import COMPILE_FLAGS, LINK_FLAGS, SOURCES, flags_of  # noqa: E402
 
 from fingerprint import fingerprint  # noqa: E402
+from stratkit.declared import whole  # noqa: E402
 from stratkit.engine import Batch, Game, sample  # noqa: E402
+from stratkit.script import Parser, argument  # noqa: E402
 
 ROUNDS = 7
 
@@ -155,9 +156,13 @@ def thread_row(program: str, n: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--plies", type=int, default=2_000_000, help="plies of each C row")
-    parser.add_argument("--steps", type=int, default=1000, help="steps of each batch")
+    parser = Parser(__doc__)
+    parser.add_argument(
+        "--plies", type=argument(whole(1)), default=2_000_000, help="plies of each C row"
+    )
+    parser.add_argument(
+        "--steps", type=argument(whole(1)), default=1000, help="steps of each batch"
+    )
     arguments = parser.parse_args()
     game = Game("classic")
     print(machine())

@@ -7,11 +7,9 @@ lowest and the highest of them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 import statistics
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +18,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
+from stratkit.script import Parser
 
 
 def by_run(players: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -84,12 +83,8 @@ def main(ratings: Sequence[str], picture: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("ratings", metavar="RATING.json", nargs="+")
     parser.add_argument("picture", metavar="PICTURE.png")
-    try:
+    with parser.telling():
         main(**vars(parser.parse_args()))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"elo_by_step.py: {error}")

@@ -6,17 +6,16 @@ Exact values come from a search to the end, so boards have at most 4 x 4 cells.
 
 from __future__ import annotations
 
-import argparse
 import functools
-import sys
 from collections.abc import Callable
 
 import numpy as np
 
 import stratkit
-from stratkit.declared import argument, whole
-from stratkit.errors import InputError, StratkitError
+from stratkit.declared import SEED, whole
+from stratkit.errors import InputError
 from stratkit.models.trained_network import TrainedNetwork
+from stratkit.script import Parser, argument
 
 Solve = Callable[[int, int], bool]  # own stones and the enemy's, as bits: does who acts win?
 
@@ -102,24 +101,17 @@ def games_of(network: TrainedNetwork, n: int, seed: int) -> list[tuple[int, int,
     return [(*at, value) for at, value in found.items()]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("networks", nargs="+", metavar="RUN")
-    parser.add_argument("-n", type=argument(whole(1)), default=200, help="games (default: 200)")
-    parser.add_argument(
-        "--seed", type=argument(whole(0, 2**64 - 1)), default=1, help="of the games (default: 1)"
-    )
-    asked = parser.parse_args()
+def main(networks: list[str], n: int, seed: int) -> None:
     print(
         *["network", "step", "positions", "opening", "bias", "mean error", "rms", "winner known"],
         sep="\t",
     )
-    for name in asked.networks:
+    for name in networks:
         network = stratkit.load(name)
         if network.game.name not in ("hex:2", "hex:3", "hex:4"):
             raise InputError("not a network of hex:2, hex:3 or hex:4", text=network.game.name)
         wins = solver(round(network.game.actions**0.5))
-        positions = games_of(network, asked.n, asked.seed)
+        positions = games_of(network, n, seed)
         exact = np.array([1 if wins(own, other) else -1 for own, other, _ in positions])
         error = np.array([value for *_, value in positions]) - exact
         opening = next(value for own, other, value in positions if not own | other)
@@ -134,7 +126,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (StratkitError, OSError) as error:
-        sys.exit(f"hex_values.py: {error}")
+    parser = Parser(__doc__)
+    parser.add_argument("networks", nargs="+", metavar="RUN")
+    parser.add_argument("-n", type=argument(whole(1)), default=200, help="games (default: 200)")
+    parser.add_argument("--seed", type=argument(SEED), default=1, help="of the games (default: 1)")
+    with parser.telling():
+        main(**vars(parser.parse_args()))

@@ -10,14 +10,14 @@ python plan.py > plan.md
 
 from __future__ import annotations
 
-import argparse
 import math
 import pathlib
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+
+from stratkit.script import Parser
 
 RATES = pathlib.Path(__file__).with_name("rates.toml")
 DAY = 86_400
@@ -253,15 +253,8 @@ def numbers(text: str) -> list[int]:
     return found
 
 
-class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
-
-
 def main() -> None:
-    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("--rates", type=pathlib.Path, default=RATES)
     parser.add_argument("--table", type=pathlib.Path, help="what bench/gpu.sh has printed")
     parser.add_argument("--net", default="paper", help="whose rows of the table count")

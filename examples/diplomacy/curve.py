@@ -8,17 +8,16 @@ marks-1000.json. The first player of its matches is the network. The last step h
 MINUTES, and the others their part of them; what the network began with took those before.
 """
 
-import argparse
 import json
 import pathlib
 import re
-import sys
 
 import numpy as np
 
-from stratkit.declared import argument, number
-from stratkit.errors import InputError, StratkitError
+from stratkit.declared import number
+from stratkit.errors import InputError
 from stratkit.pictures import COLOURS, new_figure, save
+from stratkit.script import Parser, argument
 
 Point = tuple[float, float, float]  # the mean, and the ends of its interval
 
@@ -70,9 +69,7 @@ def main(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("picture", metavar="PICTURE")
     parser.add_argument("minutes", metavar="MINUTES", type=argument(number(above=0, most=1e6)))
     parser.add_argument("tables", metavar="TABLE", type=pathlib.Path, nargs="+")
@@ -81,7 +78,5 @@ if __name__ == "__main__":
         "--before", metavar="MINUTES", type=argument(number(0, 1e6)), default=0, help="of imitation"
     )
     asked = parser.parse_args()
-    try:
+    with parser.telling():
         main(asked.picture, asked.minutes, asked.before, asked.network, asked.tables)
-    except (StratkitError, OSError) as error:
-        sys.exit(f"curve.py: {error}")

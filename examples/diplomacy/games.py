@@ -6,20 +6,19 @@ Writes FOLDER/game.json, a picture of each phase, FOLDER/S1901M.svg and so on, a
 JSON gives the same game again.
 """
 
-import argparse
 import json
 import pathlib
-import sys
 
 import numpy as np
 
 from stratkit import Game, read_games
-from stratkit.declared import argument, whole
+from stratkit.declared import whole
 from stratkit.engine.diplomacy import map_of
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.games.diplomacy.games import actions_of, game_json, phases
 from stratkit.games.diplomacy.orders import phase_text
 from stratkit.games.diplomacy.svg import picture
+from stratkit.script import Parser, argument
 
 
 def main(record: str, folder: str, number: int = 0) -> None:
@@ -45,13 +44,9 @@ def main(record: str, folder: str, number: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("record", metavar="GAMES.jsonl")
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("number", metavar="NUMBER", nargs="?", default=0, type=argument(whole(0)))
-    try:
+    with parser.telling():
         main(**vars(parser.parse_args()))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"games.py: {error}")

@@ -8,12 +8,10 @@ Student's t, over seeds; one seed has none, and more than ten are the first ten.
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 import re
 import statistics
-import sys
 from collections import defaultdict
 
 import matplotlib
@@ -21,8 +19,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.pictures import form_of
+from stratkit.script import Parser
 
 # Of Student's t, the 97.5 % quantiles with 1, 2, ... degrees of freedom.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
@@ -136,12 +135,8 @@ def main(runs: pathlib.Path, picture: str | None) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("runs", metavar="RUNS", type=pathlib.Path)
     parser.add_argument("picture", metavar="PICTURE", nargs="?")
-    try:
+    with parser.telling():
         main(**vars(parser.parse_args()))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"table.py: {error}")

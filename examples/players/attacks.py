@@ -10,8 +10,6 @@ value, probability, what the attack brings, and what the best of the others does
 by one half of its games and judged by the other. *Lost* is where neither brings more than -.9.
 """
 
-import argparse
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import stratkit
-from stratkit.declared import argument, whole
+from stratkit.declared import SEED, whole
 from stratkit.engine import Batch, sample
 from stratkit.engine.observation import CELLS, PHASE, SELECTED, STAGE
 from stratkit.engine.stratego import (
@@ -35,8 +33,8 @@ from stratkit.engine.stratego import (
     fight,
     variant,
 )
-from stratkit.errors import StratkitError
 from stratkit.models.trained_network import TrainedNetwork
+from stratkit.script import Parser, argument
 
 LEAST, OTHERS, TIMES = 0.05, 5, 64
 HOPELESS, DIFFERENCE = -0.9, 0.1  # returns
@@ -173,16 +171,10 @@ def main(player: str, games: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("games", metavar="GAMES", nargs="?", default=100, type=argument(whole(1)))
-    parser.add_argument(
-        "seed", metavar="SEED", nargs="?", default=1, type=argument(whole(0, 2**64 - 1))
-    )
+    parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
     asked = parser.parse_args()
-    try:
+    with parser.telling():
         main(**vars(asked))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"attacks.py: {error}")

@@ -8,15 +8,13 @@ the results' variance that the values explain, and the mean error of a group's e
 Draws the same. (Needs matplotlib, the extra [plot].)
 """
 
-import argparse
-import sys
-
 import numpy as np
 
 import stratkit
 from stratkit.engine.stratego import variant
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.pictures import new_figure, save
+from stratkit.script import Parser
 
 ENDLESS = 10_000
 SPANS = ((0, 10), (10, 30), (30, 60), (60, 120), (120, ENDLESS))  # plies
@@ -76,14 +74,10 @@ def main(player: str, episodes: str, picture: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("episodes", metavar="EPISODES")
     parser.add_argument("picture", metavar="PICTURE")
     asked = parser.parse_args()
-    try:
+    with parser.telling():
         main(**vars(asked))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"calibration.py: {error}")

@@ -12,19 +12,18 @@ a wheel packs a player in three quarters of the room. Weights of a network for t
 pieces that the game lacks, which nothing reads, become 0.
 """
 
-import argparse
 import contextlib
-import sys
 from collections.abc import Mapping
 
 import numpy as np
 
 from stratkit.arrays import Float32s
 from stratkit.engine.stratego import TYPES, variant
-from stratkit.errors import InputError, StratkitError, counted
+from stratkit.errors import InputError, counted
 from stratkit.models.export import exported_metadata
 from stratkit.models.shipped import weights_file
 from stratkit.netnames import has_deployment
+from stratkit.script import Parser
 from stratkit.storage.checkpoints import load_network, save_policy
 
 FRACTION = 23  # bits of a float32
@@ -118,9 +117,7 @@ def finite(text: str) -> np.float32 | None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("checkpoint", metavar="CHECKPOINT|RUN|PLAYER")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("net", metavar="NET", nargs="?")
@@ -130,7 +127,5 @@ if __name__ == "__main__":
         "--bits", type=int, choices=range(1, FRACTION + 1), default=FRACTION, metavar="BITS"
     )
     asked = parser.parse_args()
-    try:
+    with parser.telling():
         main(**vars(asked))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"export.py: {error}")

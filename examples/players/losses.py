@@ -22,8 +22,6 @@ bootstrap with one more game, the worst or the best possible one (`stratkit.rati
 the worst tenth a bootstrap's.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,10 +42,11 @@ from stratkit.engine.stratego import (
     TYPE,
     Variant,
 )
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.notation.play import Played
 from stratkit.notation.select import Selection
 from stratkit.rating.shares import Share
+from stratkit.script import Parser
 from stratkit.terminal import aligned
 
 STRONG = (8, 9)  # colonel and general
@@ -225,13 +224,9 @@ def main(name: str, *records: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
     asked = parser.parse_args()
-    try:
+    with parser.telling():
         main(asked.name, *asked.records)
-    except (StratkitError, OSError) as error:
-        sys.exit(f"losses.py: {error}")

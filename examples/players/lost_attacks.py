@@ -13,8 +13,6 @@ standard errors, and the network's value. The attack is
     a mistake   else
 """
 
-import argparse
-import sys
 from collections import Counter
 
 import numpy as np
@@ -22,11 +20,12 @@ import numpy as np
 from stratkit.cli.options import read_player
 from stratkit.convert.games import PlayedGame, games
 from stratkit.convert.raw import Raw, chunks
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.humans.analysis.turns import Turns
 from stratkit.notation.attacks import lost_attacks
 from stratkit.notation.select import Selection
 from stratkit.players.player import Explanation
+from stratkit.script import Parser
 
 HOPELESS, DIFFERENCE = -0.9, 0.1  # returns
 
@@ -89,14 +88,10 @@ def looked_at(turns: Turns, name: str, game: PlayedGame) -> list[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
     asked = parser.parse_args()
-    try:
+    with parser.telling():
         main(asked.player, asked.name, *asked.records)
-    except (StratkitError, OSError) as error:
-        sys.exit(f"lost_attacks.py: {error}")

@@ -10,8 +10,6 @@ game*). On average none of these players scores more than half against the mixtu
 payoffs are right: after 200 games a pair they are off by 7 points at most, in 95 of 100 pairs.
 """
 
-import argparse
-import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -20,8 +18,9 @@ import numpy as np
 from stratkit.arrays import Float64s
 from stratkit.compressed import decompressed
 from stratkit.engine import Game, Tree
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.players.spec import split_options
+from stratkit.script import Parser
 from stratkit.solve.exploitability import evaluate
 from stratkit.solve.solver import open_solver
 from stratkit.storage.records import GameRecord, RecordHeader, read_records
@@ -102,11 +101,7 @@ def player(name: str, spec: str) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("records", metavar="GAMES.jsonl", nargs="+")
-    try:
+    with parser.telling():
         main(*parser.parse_args().records)
-    except (StratkitError, OSError) as error:
-        sys.exit(f"mixture.py: {error}")

@@ -36,9 +36,7 @@ All is in returns, -1 to 1. Games go on by preset=fast of the network, or by oth
     python examples/players/why.py barrage barrage lost games.jsonl --by rollouts=64,preset=strong
 """
 
-import argparse
 import itertools
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -53,7 +51,7 @@ import stratkit
 from stratkit.arrays import Bools, Bytes, Float32s, Int32s, Int64s
 from stratkit.convert.games import PlayedGame
 from stratkit.convert.raw import RawRecord
-from stratkit.declared import argument, whole
+from stratkit.declared import whole
 from stratkit.engine import Batch
 from stratkit.engine.history import placing_actions
 from stratkit.engine.observation import (
@@ -81,13 +79,14 @@ from stratkit.engine.stratego import (
     variant,
 )
 from stratkit.engine.worlds import hidden_types
-from stratkit.errors import InputError, StratkitError
+from stratkit.errors import InputError
 from stratkit.models.trained_network import TrainedNetwork
 from stratkit.notation.actions import actions_of
 from stratkit.players.factory import open_player
 from stratkit.players.player import Player, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.scripted.sight import BEATS, Ground
+from stratkit.script import Parser, argument
 from stratkit.terminal import aligned
 
 SUCH = 3  # moves that are tried, where all are such but one
@@ -584,9 +583,7 @@ def main(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("player", metavar="PLAYER")
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("experiment", choices=[*HABITS, *TABLES], metavar="EXPERIMENT")
@@ -594,7 +591,5 @@ if __name__ == "__main__":
     parser.add_argument("-n", dest="most", metavar="POSITIONS", default=40, type=argument(whole(1)))
     parser.add_argument("-t", dest="times", metavar="TIMES", default=16, type=argument(whole(0)))
     parser.add_argument("--by", dest="keys", metavar="KEYS", default=FAST)
-    try:
+    with parser.telling():
         main(**vars(parser.parse_args()))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"why.py: {error}")

@@ -10,7 +10,6 @@ others to depth 2. What was measured is kept in RUN-exploited, and is not measur
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 import re
@@ -20,10 +19,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from stratkit.declared import argument, whole
+from stratkit.declared import whole
 from stratkit.engine import Game, Tree
-from stratkit.errors import StratkitError
 from stratkit.pictures import COLOURS, new_figure, save
+from stratkit.script import Parser, argument
 from stratkit.solve.cfr import CFR, EXPONENTS
 from stratkit.solve.exploitability import evaluate
 
@@ -150,17 +149,14 @@ def main(picture: str, updates: int, repeats: int, games: Sequence[str]) -> None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("picture", metavar="PICTURE")
     parser.add_argument("updates", metavar="T", type=argument(whole(1)))
     parser.add_argument("repeats", metavar="REPEATS", type=argument(whole(1)))
     parser.add_argument("games", metavar="GAME", nargs="+")
     asked = parser.parse_args()
     try:
-        main(**vars(asked))
-    except (StratkitError, OSError) as error:
-        sys.exit(f"curve.py: {error}")
+        with parser.telling():
+            main(**vars(asked))
     except subprocess.CalledProcessError as error:
         sys.exit(f"curve.py: {' '.join(error.cmd)}: status {error.returncode}")

@@ -9,14 +9,13 @@ them. Where the average counts inside a subgame, not the iterate, it is drawn.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from stratkit.errors import StratkitError
+from stratkit.errors import InputError
 from stratkit.pictures import COLOURS, new_figure, save
+from stratkit.script import Parser
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +33,7 @@ class Point(NamedTuple):
 
 
 def read(paths: Iterable[str]) -> list[Point]:
-    """The points of some files; `ValueError` names one that is none of these."""
+    """The points of some files; `InputError` names one that is none of these."""
     points = set()
     for path in paths:
         try:
@@ -45,7 +44,9 @@ def read(paths: Iterable[str]) -> list[Point]:
                 judged = float(one["exploitability"]), one["nash_conv_error"] / 2
                 points.add(Point(*kind, str(one["estimator"]), *judged))
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: not of `exploit --json` with searches to a depth") from error
+            raise InputError(
+                "not of `exploit --json` with searches to a depth", file=path
+            ) from error
     return sorted(points)
 
 
@@ -68,12 +69,12 @@ def main(picture: str, paths: Sequence[str]) -> None:
         print(*point[:4], *(f"{number:.5f}" for number in point[4:]), sep="\t")
     drawn = [point for point in found if point.estimator == "average"]
     if not drawn:
-        raise ValueError("no search was judged by its average")
+        raise InputError("no search was judged by its average")
     games = sorted({point.game for point in drawn})
     numbers = {game: {x.repeats for x in drawn if x.game == game} for game in games}
     both = set.intersection(*numbers.values())
     if not both:
-        raise ValueError("there is no number of games by which all of them were judged")
+        raise InputError("there is no number of games by which all of them were judged")
     most = max(games, key=lambda game: len(numbers[game]))
     left = [
         (game, [x for x in drawn if (x.game, x.repeats) == (game, max(both))]) for game in games
@@ -92,17 +93,8 @@ def main(picture: str, paths: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("picture", metavar="PICTURE")
     parser.add_argument("paths", metavar="JSON", nargs="+")
-    asked = parser.parse_args()
-    try:
-        main(**vars(asked))
-    except StratkitError as error:
-        sys.exit(f"depths.py: {error}")
-    except OSError as error:
-        sys.exit(f"depths.py: {error.filename}: {error.strerror}")
-    except ValueError as error:
-        sys.exit(f"depths.py: {error}")
+    with parser.telling():
+        main(**vars(parser.parse_args()))

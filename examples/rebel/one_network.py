@@ -15,7 +15,6 @@ import argparse
 import itertools
 import os
 import re
-import sys
 import time
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,13 +26,14 @@ import torch
 from stratkit.arrays import Float32s, Int64s
 from stratkit.declared import read_options, read_value, whole
 from stratkit.engine import Game
-from stratkit.errors import StratkitError, UsageError
+from stratkit.errors import UsageError
 from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import ReBeLConfig, RunConfig
 from stratkit.learn.rebel import ReBeL
 from stratkit.nets.pbs import PBSNet
 from stratkit.play.values import parse_search
 from stratkit.players.searching.pbs import open_tree, search_of
+from stratkit.script import Parser
 from stratkit.search.generate import Examples, Generator
 from stratkit.search.leaves import NetworkLeaves
 from stratkit.storage.checkpoints import save_checkpoint
@@ -200,9 +200,7 @@ def main(asked: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("games", metavar="GAME", nargs="+")
     parser.add_argument("--steps", default="20000", help=f"of {BATCH} examples")
@@ -212,7 +210,5 @@ if __name__ == "__main__":
     parser.add_argument("--depth", type=int, default=4, help="of searches in self-play")
     parser.add_argument("--updates", type=int, default=128, help="of one player each, of a search")
     parser.add_argument("--seed", default="1")
-    try:
+    with parser.telling():
         main(parser.parse_args())
-    except (StratkitError, OSError) as error:
-        sys.exit(f"one_network.py: {error}")

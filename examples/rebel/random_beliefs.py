@@ -4,18 +4,17 @@ public belief states, which teach little of those that play leads to.
 random_beliefs.py [GAME [EXAMPLES [SEED]]]
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 
 import torch
 
-from stratkit.declared import argument, whole
+from stratkit.declared import SEED, whole
 from stratkit.engine import Game, PublicTree, Subgames, Tree
-from stratkit.errors import StratkitError
 from stratkit.learn.buffer import BufferedOptimizer
 from stratkit.learn.config import ReBeLConfig, RunConfig
 from stratkit.learn.rebel import ReBeL
+from stratkit.script import Parser, argument
 from stratkit.search.generate import Examples, Generator, examples_of
 from stratkit.search.leaves import ExactLeaves, NetworkLeaves
 from stratkit.search.safe import PBSSearch, play_through
@@ -26,25 +25,19 @@ from stratkit.solve.exploitability import evaluate
 GAMES, BATCH, POINTS = 128, 512, 5
 LEARNING, PLAYING, REPEATS = PBSSearch("cfr-avg", 32), PBSSearch("cfr-avg", 128), 64
 
-parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-)
+parser = Parser(__doc__)
 parser.add_argument("game", metavar="GAME", nargs="?", default="leduc")
 parser.add_argument(
     "examples", metavar="EXAMPLES", nargs="?", default=40000, type=argument(whole(1))
 )
-parser.add_argument(
-    "seed", metavar="SEED", nargs="?", default=1, type=argument(whole(0, 2**64 - 1))
-)
+parser.add_argument("seed", metavar="SEED", nargs="?", default=1, type=argument(SEED))
 asked = parser.parse_args()
 examples, seed = asked.examples, asked.seed
-try:
+with parser.telling():
     game = Game(asked.game)
-    whole, tree = Tree(game), PublicTree(game)
-except StratkitError as error:
-    sys.exit(f"random_beliefs.py: {error}")
+    both, tree = Tree(game), PublicTree(game)
 torch.set_num_threads(1)
-sets = tree.infosets(whole)
+sets = tree.infosets(both)
 
 
 def of_selfplay(network: NetworkLeaves) -> Iterator[Examples]:
@@ -64,11 +57,11 @@ def of_random_states(network: NetworkLeaves) -> Iterator[Examples]:
 
 def exploitability(leaves: Leaves) -> float:
     sums = play_through(tree, leaves, PLAYING, REPEATS, 1, 1)[0]
-    played, policy = tree.normalised(sums), whole.uniform()
+    played, policy = tree.normalised(sums), both.uniform()
     for mine, theirs in enumerate(sets):
-        a, b = whole.first[theirs : theirs + 2]
+        a, b = both.first[theirs : theirs + 2]
         policy[a:b] = played[tree.first[mine] : tree.first[mine + 1]]
-    return evaluate(whole, policy).exploitability
+    return evaluate(both, policy).exploitability
 
 
 print("solved leaves", "", f"{exploitability(ExactLeaves(16)):.4f}", sep="\t", flush=True)

@@ -9,15 +9,15 @@ with the same solver has taught.
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from stratkit.errors import InputError
 from stratkit.pictures import COLOURS, new_figure, save
+from stratkit.script import Parser
 
 NAME = re.compile(r"(cfr|cfr-avg|fp|linear-fp|flop)-(exact|learned)-(\d+)-\d+")
 PANELS = {"exact": "exact leaves", "learned": "a network at the leaves"}
@@ -32,18 +32,19 @@ class Point(NamedTuple):
 
 
 def read(paths: Iterable[str]) -> dict[tuple[str, str], list[Point]]:
-    """The points of each solver and kind of leaves, by T; `ValueError` names a file that is none of
+    """The points of each solver and kind of leaves, by T; `InputError` names a file that is none of
     these."""
     found: dict[tuple[str, str], list[Point]] = {}
     for path in map(pathlib.Path, paths):
         words = NAME.fullmatch(path.stem)
         if not words:
-            raise ValueError(f"{path}: not called SOLVER-exact-T-K.json or SOLVER-learned-T-K.json")
+            what = "not called SOLVER-exact-T-K.json or SOLVER-learned-T-K.json"
+            raise InputError(what, file=str(path))
         try:
             (policy,) = json.loads(path.read_text())["policies"]
             point = Point(int(words[3]), policy["exploitability"], policy["nash_conv_error"] / 2)
         except (ValueError, KeyError) as error:
-            raise ValueError(f"{path}: not of `exploit --json`") from error
+            raise InputError("not of `exploit --json`", file=str(path)) from error
         found.setdefault((words[1], words[2]), []).append(point)
     return {key: sorted(points) for key, points in sorted(found.items())}
 
@@ -74,15 +75,8 @@ def main(picture: str, paths: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(__doc__)
     parser.add_argument("picture", metavar="PICTURE")
     parser.add_argument("paths", metavar="JSON", nargs="+")
-    asked = parser.parse_args()
-    try:
-        main(**vars(asked))
-    except OSError as error:
-        sys.exit(f"solvers.py: {error.filename}: {error.strerror}")
-    except ValueError as error:
-        sys.exit(f"solvers.py: {error}")
+    with parser.telling():
+        main(**vars(parser.parse_args()))

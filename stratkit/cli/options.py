@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stratkit.declared import REQUIRED, Kind, one_of, whole
+from stratkit.declared import REQUIRED, SEED, Kind, one_of
 from stratkit.errors import InputError, UsageError, nearest
 from stratkit.netnames import NETS, check_new_net
 
@@ -173,7 +173,7 @@ output_options = options(
 seed_option = option(
     "--seed S",
     "Seed of all random numbers (default: from the system).",
-    whole(0, 2**64 - 1),
+    SEED,
     default=lambda: int.from_bytes(os.urandom(4)),
 )
 device_option = option(

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from stratkit.declared import (
+    SEED,
     Kind,
     Rule,
     number,
@@ -166,9 +167,7 @@ class RunConfig:
     milestone: int = option(
         10_000, whole(1), "and those whose step is a multiple of this, for ever"
     )
-    seed: int = option(
-        0, whole(0, 2**64 - 1), "seed of the first weights; without one, the system chooses it"
-    )
+    seed: int = option(0, SEED, "seed of the first weights; without one, the system chooses it")
     rows: int = option(128, whole(1), "pad the different states of a step to a multiple of this")
     chunk: int = option(
         4096,
