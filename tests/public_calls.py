@@ -230,7 +230,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "uniform": lambda: (stratkit.engine.uniform, {"seed": 1, **bits(), "stream": 0}),
     "uniform_rows": lambda: (
         stratkit.engine.uniform_rows,
-        {"seed": 1, **bits(), "width": 2, "stream": 0},
+        {"seed": 1, **bits(), "width": 2, "stream": 0, "stride": 3},
     ),
     "sample": lambda: (
         stratkit.engine.sample,

@@ -18,6 +18,7 @@ from stratkit.errors import InputError
 
 OVER = -2  # the acting player of a game that has ended
 CHANCE = -1  # the acting player where chance decides
+MOST_MOVES: int = lib.SK_MOST_MOVES  # of a state, in a game where a move is two actions
 
 
 class IllegalAction(ValueError):
@@ -258,7 +259,7 @@ class Batch:
         the frame of `side`, ascending as red sees them; none in another game, or where no move
         begins."""
         row = self._row("row", row)
-        pairs = ffi.new("uint8_t[]", 2 * lib.SK_MOST_MOVES)
+        pairs = ffi.new("uint8_t[]", 2 * MOST_MOVES)
         n = lib.sk_stratego_moves(self.handle, row, pairs)
         last = self.game.actions - 1
         moves = [(pairs[2 * i], pairs[2 * i + 1]) for i in range(n)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stratkit.arguments import Count, Int32, Int64, Seed, checked, fitting, integer
+from stratkit.arguments import Count, Int32, Int64, Seed, checked, fitting, integer, within
 from stratkit.arrays import Bytes, Float32s, Float64s, Int32s, Int64s
 from stratkit.engine.library import length, lib, optional, pointer, writable
 from stratkit.engine.random_streams import Stream
@@ -36,13 +36,27 @@ def uniform(seed: int, games: Int64s, numbers: Int32s, stream: int = Stream.ACTI
 
 
 @checked
-def uniform_rows(seed: Seed, games: Int64s, numbers: Int32s, width: Count, stream: int) -> Float64s:
-    """float64 [n, width]: `width` numbers as `uniform`'s for each game and number."""
+def uniform_rows(
+    seed: Seed,
+    games: Int64s,
+    numbers: Int32s,
+    width: Count,
+    stream: int,
+    stride: Count | None = None,
+) -> Float64s:
+    """float64 [n, width]: column i has `uniform`'s numbers of number * stride + i. `stride`, which
+    is the width unless it is given, makes rows begin alike whatever their width.
+
+    `ValueError`: the stride is below the width, or such a number is none of int32."""
     for name, array in (("games", games), ("numbers", numbers)):
         fitting(name, array, (len(games) if games.ndim else 0,))
-    each = np.repeat(numbers, width) * np.int32(width)
-    each += np.tile(np.arange(width, dtype=np.int32), len(games))
-    return uniform(seed, np.repeat(games, width), each, stream).reshape(-1, width)
+    stride = width if stride is None else stride
+    if stride < width:
+        raise ValueError(f"stride must not be below the width {width}, as {stride} is")
+    each = numbers.astype(np.int64)[:, None] * stride + np.arange(width)
+    within("numbers * stride", each, -(2**31), 2**31 - 1)
+    counted = each.astype(np.int32).ravel()
+    return uniform(seed, np.repeat(games, width), counted, stream).reshape(-1, width)
 
 
 def sample(

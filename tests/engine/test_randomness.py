@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stratkit.engine import sample, uniform
+from stratkit.engine import sample, uniform, uniform_rows
 
 MASK = 0xFFFFFFFF
 
@@ -90,3 +90,18 @@ def test_arrays_of_the_wrong_kind_are_refused() -> None:
         uniform(1, np.zeros(3, np.int32), np.zeros(3, np.int32))
     with pytest.raises(ValueError, match="seed"):
         uniform(-1, np.zeros(3, np.int64), np.zeros(3, np.int32))
+
+
+def test_rows_of_numbers_are_told_apart_or_refused() -> None:
+    """Whatever their width they begin alike, if they are so far apart; and nothing wraps around."""
+    games, numbers = np.array([3, 5], np.int64), np.array([0, 2**20], np.int32)
+    rows = uniform_rows(7, games, numbers, 4, 1)
+    at = (numbers[:, None] * 4 + np.arange(4)).astype(np.int32).ravel()
+    np.testing.assert_array_equal(rows.ravel(), uniform(7, np.repeat(games, 4), at, 1))
+    wide, narrow = (uniform_rows(7, games, numbers, width, 1, 9) for width in (9, 2))
+    np.testing.assert_array_equal(wide[:, :2], narrow)
+    assert uniform_rows(7, games, -numbers, 2**11, 1).shape == (2, 2**11)
+    with pytest.raises(ValueError, match=r"numbers \* stride must hold numbers from -2147483648"):
+        uniform_rows(7, games, numbers, 2**11, 1)
+    with pytest.raises(ValueError, match="stride must not be below the width 4, as 3 is"):
+        uniform_rows(7, games, numbers, 4, 1, 3)

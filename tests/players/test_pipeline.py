@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from players.positions import Scene
 from players.sharp import deepnash, post_processed, sharp_player
 from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import variant
+from stratkit.games.heuristic import UniformBlueprint
 from stratkit.nets import build, process
 from stratkit.play.seating import Seating, Seatings
 from stratkit.play.table import Table
@@ -161,11 +163,15 @@ def test_stages_of_single_actions_are_of_the_piece_and_then_of_its_destination()
 
 
 @pytest.mark.parametrize("slots", [2, 5])
-def test_games_do_not_depend_on_their_company(slots: int) -> None:
+@pytest.mark.parametrize(("tied", "per"), [(False, "move"), (True, "move"), (True, "action")])
+def test_games_do_not_depend_on_their_company(slots: int, tied: bool, per: str) -> None:
+    """Nor which moves are kept of those that are equally likely, where others have more moves."""
     game = Game("mini")
-    asked = PostProcessing(threshold=0.03, quanta=16, ties="random")
-    games = play(game, post_processed(sharp_player(game), asked), games=5, slots=slots)
-    same = play(game, post_processed(sharp_player(game), asked), games=5, slots=3)
+    asked = PostProcessing(threshold=0.03, quanta=16, ties="random", per=per)
+    uniform = PostprocessedPlayer(UniformBlueprint(), game, 1, replace(asked, threshold=0))
+    player = uniform if tied else post_processed(sharp_player(game), asked)
+    games = play(game, player, games=5, slots=slots)
+    same = play(game, player, games=5, slots=3)
     for one in games:
         (other,) = (g for g in same if g.number == one.number)
         np.testing.assert_array_equal(one.actions, other.actions)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from stratkit.engine import uniform_rows
+from stratkit.engine.batch import MOST_MOVES
 from stratkit.engine.random_streams import Stream
 from stratkit.nets.numpy_policy import at_temperature, process
 from stratkit.players.player import Floats, Moves, Views
@@ -99,8 +100,9 @@ class Quanta:
         ties = None
         if self.ties_seed is not None:
             key = self.ties_seed, turns.views.games, turns.views.numbers
-            drawn = uniform_rows(*key, policy.shape[1], Stream.TIES)
-            ties = drawn.astype(np.float32)
+            width = policy.shape[1]  # of moves as many as the turn with most of them has
+            stride = max(MOST_MOVES, width)
+            ties = uniform_rows(*key, width, Stream.TIES, stride).astype(np.float32)
         return StageOutput(process(policy, 0.0, self.parts, ties))
 
 
