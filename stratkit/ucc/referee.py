@@ -31,7 +31,7 @@ REFEREE = "referee"
 SURRENDER = "surrender"
 ATTRITION = "attrition"  # the loser's own attack cost its last movable piece
 ILLEGAL_SETUP, ILLEGAL_MOVE, UNREADABLE_MOVE = "illegal_setup", "illegal_move", "unreadable_move"
-CLOCK = "clock"  # the program's clock ran out
+CLOCK = "clock"  # of the program, or of the person, that has run out
 
 
 class Start(Protocol):
@@ -57,7 +57,8 @@ class RecordedGame(Arbiter):
 
 
 class PlayerSeat:
-    """A player of ours on the side `colour`."""
+    """A player of ours on the side `colour`. It agrees to no draw: the protocol has no word for an
+    offer."""
 
     def __init__(self, player: Player, colour: int, board: RecordedGame) -> None:
         self.player, self.board = player, board
@@ -86,6 +87,8 @@ class PlayerSeat:
             board.adjudicator.observe(np.zeros(1, np.int64), board.batch.actors(), decision.values)
         if decision.resigned is not None and decision.resigned[0]:
             raise Fault(SURRENDER, "it surrendered")
+        if decision.out_of_time is not None and decision.out_of_time[0]:
+            raise Fault(CLOCK, "its clock ran out")
         action = int(decision.actions[0])
         board.act(action, float(decision.mu[0]))
         return action
@@ -217,8 +220,7 @@ def play_game(
             _ply(board, seats, side, spent)
             decided = adjudicator.adjudicate(0) if adjudicator else None
     except Fault as fault:
-        wrong = None if fault.reason in (SURRENDER, ATTRITION) else _text(fault, seats, side)
-        note = GameNote(fault.reason, REFEREE, wrong)
+        note = GameNote(fault.reason, REFEREE, _wrong(fault, seats, side))
     finally:
         for seat in seats:
             if isinstance(seat, PlayerSeat):
@@ -242,10 +244,13 @@ def _waiving(game: Game, seating: Seating, players: Sequence[Player | Program]) 
     return Game(game.name, {**game.rules, "waived": waived}) if waived else game
 
 
-def _text(fault: Fault, seats: Sequence[PlayerSeat | ProgramSeat], side: int) -> str:
-    """What the program of this side did wrong; it may not have come to its seat."""
+def _wrong(fault: Fault, seats: Sequence[PlayerSeat | ProgramSeat], side: int) -> str | None:
+    """What the program of this side did wrong; it may not have come to its seat. None: nothing, or
+    a player of ours lost."""
     seat = seats[side] if side < len(seats) else None
-    return seat.process.text_of(fault) if isinstance(seat, ProgramSeat) else fault.text
+    if isinstance(seat, PlayerSeat) or fault.reason in (SURRENDER, ATTRITION):
+        return None
+    return seat.process.text_of(fault) if seat else fault.text
 
 
 def one_game(

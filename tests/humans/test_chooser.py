@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 import shlex
@@ -23,6 +24,7 @@ from stratkit.players.player import Views
 
 # What chance deals is told at the end, and whose it is.
 DEALT = {"kuhn": "card", "leduc": "card", "liars_dice": "dice"}
+BOT = "ucc:" + shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests/ucc/ucc_bot.py"), ""])
 BOTH = ["first's", "second's"]
 SINGLE = [
     name
@@ -104,12 +106,26 @@ def test_only_setups_come_from_a_file(tmp_path: pathlib.Path) -> None:
 
 def test_a_person_meets_a_program(tmp_path: pathlib.Path) -> None:
     """Who leaves begins that game again, since a program cannot be led to where it was."""
-    bot = "ucc:" + shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests/ucc/ucc_bot.py"), ""])
     games = tmp_path / "g.jsonl"
-    play = ("match", "human", f"name=bot,{bot}", "-n", 2, "--game", "mini", "--seed", 1)
+    play = ("match", "human", f"name=bot,{BOT}", "-n", 2, "--game", "mini", "--seed", 1)
     done = run(*play, "-o", games, stdin=b"\nmoves\nresign\n\nsave\n")
     assert done.status == 0 and "game 1: you lost (surrender)" in done.err
     assert "you play red" in done.out and "the end of game 1" in done.out
     assert not (tmp_path / "g.jsonl.said").exists() and len(games.read_text().splitlines()) == 2
     done = run(*play, "-o", games, "--resume", stdin=b"\nresign\n")
     assert done.status == 0 and "game 2: you lost (surrender)" in done.err
+
+
+def test_a_person_loses_to_a_program_by_the_clock(tmp_path: pathlib.Path) -> None:
+    """It is no fault: other games are played, and the status is 0."""
+    games = tmp_path / "g.jsonl"
+    play = ("match", "clock=1e-9,human", f"name=bot,{BOT}", "-n", 2, "--game", "mini", "--seed", 1)
+    done = run(*play, "-o", games, stdin=b"\nmoves\nsave\n")
+    assert done.status == 0 and "game 1: you lost (clock)" in done.err
+    done = run(*play, "-o", games, "--resume", stdin=b"\nmoves\n")
+    assert done.status == 0 and "game 2: you lost (clock)" in done.err
+    assert "human - bot: +0 =0 -2" in done.err and "fault" not in done.err
+    found = [json.loads(line) for line in games.read_text().splitlines()[1:]]
+    ended = [(one["reason"], one["adjudicator"], one["fault"], one["result"]) for one in found]
+    assert ended == [("clock", "referee", None, side) for side in ("blue", "red")]
+    assert run("fenfs", "check", games).status == 0
