@@ -2,14 +2,19 @@
  * the square. */
 #include "stratego.h"
 
-/* The empty squares of the side's own deployment ranks; where lakes meet the sides otherwise, those
+/* The squares where `side` may deploy: its own ranks; where lakes meet the sides otherwise, those
  * that both sides have. */
-sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state)
+sk_bits stratego_places(const stratego *game, int side)
 {
     sk_bits zone = (bit(game->zone) - 1) & ~(sk_bits)0;
-    if (state->side == BLUE)
+    if (side == BLUE)
         zone <<= game->squares - game->zone;
-    return zone & game->places & ~state->pieces[state->side];
+    return zone & game->places;
+}
+
+sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state)
+{
+    return stratego_places(game, state->side) & ~state->pieces[state->side];
 }
 
 void stratego_put_piece(stratego_state *state, int square, uint8_t cell)

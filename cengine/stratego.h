@@ -178,6 +178,7 @@ const sk_variant *stratego_variant_named(const char *name, size_t length);
 const char *stratego_variant_read(const char *name, sk_variant *out, char lakes[LAKES_ROOM]);
 int stratego_variant_lakes(const sk_variant *variant, sk_bits *lakes);
 
+sk_bits stratego_places(const stratego *game, int side);
 sk_bits stratego_placing_squares(const stratego *game, const stratego_state *state);
 void stratego_place(const stratego *game, stratego_state *state, int square);
 void stratego_put_piece(stratego_state *state, int square, uint8_t cell);

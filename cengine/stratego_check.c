@@ -51,6 +51,9 @@ static int phase_is_ok(const stratego *game, const stratego_state *state)
         return 0;
     switch (state->phase) {
     case PLACING:
+        for (int side = RED; side <= BLUE; side++)
+            if (state->pieces[side] & ~stratego_places(game, side))
+                return 0;
         return state->selected == NO_SQUARE && state->placed < game->pieces
                && state->legal == stratego_placing_squares(game, state);
     case SELECTING:

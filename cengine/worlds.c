@@ -39,13 +39,13 @@ static inline void deal_type(stratego_state *state, int enemy, int type, square_
     }
 }
 
-/* Blue sees nothing of red before it has deployed itself: any squares of red's ranks. */
+/* Blue sees nothing of red before it has deployed itself: any squares where red may. */
 static void clear_deployment(const stratego *game, stratego_state *state, square_list *list)
 {
-    sk_bits zone = (bit(game->zone) - 1) & game->board;
-    for (sk_bits set = zone; set; set &= set - 1)
+    sk_bits places = stratego_places(game, RED);
+    for (sk_bits set = places; set; set &= set - 1)
         state->cells[lsb(set)] = EMPTY;
-    list_squares(list, zone);
+    list_squares(list, places);
     state->pieces[RED] = state->movers[RED] = 0;
 }
 

@@ -68,6 +68,24 @@ static int stale_legal(stratego_state *s)
     return s->phase != FINISHED;
 }
 
+/* Blue's first piece becomes red's, and its square free for blue. */
+static int deployed_elsewhere(stratego_state *s)
+{
+    sk_bits moved = s->pieces[BLUE] & ~(s->pieces[BLUE] - 1);
+    if (s->phase != PLACING || !moved)
+        return 0;
+    uint8_t *cell = &s->cells[lsb(moved)];
+    *cell ^= CELL_BLUE;
+    s->unrevealed[BLUE][cell_type(*cell)]--;
+    s->unrevealed[RED][cell_type(*cell)]++;
+    s->pieces[BLUE] ^= moved;
+    s->pieces[RED] |= moved;
+    s->movers[RED] |= s->movers[BLUE] & moved;
+    s->movers[BLUE] &= ~moved;
+    s->legal |= moved;
+    return 1;
+}
+
 static int legal_at_the_end(stratego_state *s)
 {
     s->legal = 1;
@@ -146,6 +164,7 @@ static const struct {
     {"a piece revealed and not counted", revealed_uncounted},
     {"a flag that moved", moved_flag},
     {"a legal action left out", stale_legal},
+    {"a piece deployed elsewhere", deployed_elsewhere},
     {"a legal action after the end", legal_at_the_end},
     {"nothing selected", selects_nothing},
     {"something still selected", still_selected},

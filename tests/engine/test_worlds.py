@@ -23,6 +23,7 @@ from stratkit.engine.stratego import (
     TYPE,
     VARIANTS,
     Position,
+    variant,
 )
 
 ENEMY_PUBLIC = slice(13, 25)  # the planes of the enemy's hidden types
@@ -38,8 +39,7 @@ def random_game(game: Game, actions: int, seed: int = 1) -> Batch:
 
 
 def cells(batch: Batch, row: int) -> np.ndarray:
-    variant = VARIANTS[batch.game.name]
-    return Position.from_bytes(variant, batch.save(row)).cells
+    return Position.from_bytes(variant(batch.game.name), batch.save(row)).cells
 
 
 def hidden(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
@@ -104,20 +104,22 @@ def test_marginals_are_the_public_planes(name: str) -> None:
     assert (abs(found - public) <= 4.5 * np.sqrt(public * (1 - public) / n) + 1e-6).all()
 
 
-def test_blue_does_not_know_where_red_stands_while_it_deploys() -> None:
-    """Red's types and squares are drawn over all of red's ranks."""
-    game, n = Game("mini"), scaled(3000)
-    pieces, zone = VARIANTS["mini"].pieces, VARIANTS["mini"].zone
-    batch = random_game(game, pieces + 3)
+@pytest.mark.parametrize("name", ["mini", "mini:B2F6"])  # the second has A1 for nobody, too
+def test_blue_does_not_know_where_red_stands_while_it_deploys(name: str) -> None:
+    """Red's types and squares are drawn over all squares on which it may have placed them."""
+    game, kind, n = Game(name), variant(name), scaled(3000)
+    batch = random_game(game, kind.pieces + 3)
     drawn = worlds(batch, 0, n, seed=2)
     np.testing.assert_array_equal(drawn.legal(), np.repeat(batch.legal(), n, 0))
     np.testing.assert_array_equal(drawn.observe(), np.repeat(batch.observe(), n, 0))
-    for square in np.flatnonzero(batch.legal()[0])[: pieces - 3]:
+    for square in np.flatnonzero(batch.legal()[0])[: kind.pieces - 3]:
         drawn.apply(np.full(n, square, np.int32))
-    red = np.array([cells(drawn, i)[:zone] for i in range(n)])
+    red = np.array([cells(drawn, i)[: kind.zone] for i in range(n)])
+    assert not (red[:, ~kind.places] & PIECE).any()
+    red = red[:, kind.places]
     flags = (red == PIECE | FLAG).sum(0)
     assert flags.sum() == n and is_like(flags)
-    occupied, share = (red != 0).mean(0), pieces / zone
+    occupied, share = (red != 0).mean(0), kind.pieces / kind.places.sum()
     assert (abs(occupied - share) <= 4.5 * math.sqrt(share * (1 - share) / n)).all()
 
 
