@@ -2,10 +2,10 @@
 
 In a choice among seats a player of strength w is chosen with probability w / (sum of all w), every
 seat counted (Luce 1959). A game is one choice, of whom the points go to: points that are shared
-choose each by its share. Or a game is the order in which all came in: the first is chosen among
-all, the second among the others, and so on (Plackett 1975); who are level share each of their
-choices. Of two players both are the model of Bradley and Terry, in which a draw is half a win. Elo
-is 400 log10(w), the mean 0.
+choose each by its share, and all alike if nobody has any. Or a game is the order in which all came
+in: the first is chosen among all, the second among the others, and so on (Plackett 1975); who are
+level share each of their choices. Of two players both are the model of Bradley and Terry, in which
+a draw is half a win. Elo is 400 log10(w), the mean 0.
 
 The likelihood asks of the games how often each table was chosen at, a table being who sits how
 often, and what each player got in all. Intervals are as in bootstrap.py: a random weight for each
@@ -24,7 +24,7 @@ from stratkit.arrays import Bools, Float64s
 from stratkit.errors import CheckFailed, named, printable
 from stratkit.rating.elo import ELO
 from stratkit.rating.onemore import CONFIDENCE, SEED
-from stratkit.rating.shares import DRAW_SIZE, SQUARES, SeatGames, scored
+from stratkit.rating.shares import SQUARES, SeatGames, scored
 from stratkit.storage.identities import match_key
 from stratkit.storage.records import GameRecord, RecordHeader
 from stratkit.terminal import aligned
@@ -43,11 +43,8 @@ def stages(players: Sequence[int], returns: Sequence[float], how: str) -> list[S
     """The choices of a game in which `players` had the seats."""
     if how == ORDER:
         return _in_order(players, returns)
-    shares = list(returns)
-    if len(players) == 2:  # of games that are zero-sum
-        shares = [(value + 1) / 2 for value in returns]
-    elif how == DRAW_SIZE:
-        shares = scored(returns, DRAW_SIZE)
+    # Who pays gets none: of two players, where one pays the other, the winner gets all.
+    shares = [max(value, 0.0) for value in scored(returns, how)]
     total = sum(shares)
     got: dict[int, float] = {}
     for player, share in zip(players, shares, strict=True):

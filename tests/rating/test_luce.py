@@ -40,11 +40,20 @@ def test_games_as_choices() -> None:
     assert stages((0, 1, 1), (0.9, 0.1, 0.0), DRAW_SIZE) == [((0, 1, 1), {0: 0.5, 1: 0.5})]
     assert stages((1, 0), (-1.0, 1.0), SQUARES) == [((0, 1), {1: 0.0, 0: 1.0})]
     draw = [((0, 1), {0: 0.5, 1: 0.5})]
-    assert stages((0, 1), (0.0, 0.0), SQUARES) == stages((0, 1), (0.0, 0.0), ORDER) == draw
+    for how in (SQUARES, DRAW_SIZE, ORDER):
+        assert stages((0, 1), (0.0, 0.0), how) == draw
     level = ((0, 1, 2, 3), {1: 0.5, 2: 0.5})
     assert stages((0, 1, 2, 3), (0.1, 0.4, 0.4, 0.1), ORDER) == [
         level, level, ((0, 3), {0: 0.5, 3: 0.5}),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", [SQUARES, DRAW_SIZE])
+def test_how_much_was_won_is_no_share(how: str) -> None:
+    """Bets and payoffs beyond 1, and what a loss costs: whoever gains nothing gets no share."""
+    assert stages((0, 1), (-13.0, 13.0), how) == [((0, 1), {0: 0.0, 1: 1.0})]
+    assert stages((1, 0), (0.5, -0.5), how) == [((0, 1), {1: 1.0, 0: 0.0})]
+    assert stages(ABC, (-2.0, 1.0, 1.0), how) == [(ABC, {0: 0.0, 1: 0.5, 2: 0.5})]
 
 
 def test_closed_forms() -> None:
