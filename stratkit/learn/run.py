@@ -72,8 +72,10 @@ def train(
         algorithm, net = begun["algorithm"], begun["net"]
         config = accepted(begun["config"], algorithm)
         request = replace(request, net=net, algorithm=algorithm, options=config)
-        file, inputs = begun["checkpoint"], begun["inputs"]
-        point = read_checkpoint(Path(file), inputs) if file else None
+        point = None
+        if file := begun["checkpoint"]:
+            point = read_checkpoint(Path(file), begun["inputs"])
+            point = replace(point, fresh=begun["fresh"])  # or only rank 0 would save at once
         game = Game.stored(begun["game"], begun["rules"])
         with contextlib.closing(_Run(request, ranks, point, game, stop, observer)) as run:
             return run.learn()
@@ -228,6 +230,7 @@ class _Run:
             "config": self.settings.to_json(),
             "checkpoint": self.point and os.fspath(self.point.path),
             "inputs": self.point and self.point.metadata["inputs"],
+            "fresh": self.point and self.point.fresh,
         }
         self.ranks.exchange(begun)
 

@@ -143,6 +143,35 @@ def test_old_episodes_of_each_rank_are_there_again(tmp_path: pathlib.Path) -> No
     assert {f"rank-{k}/window/00004/00000" for k in (0, 1)} <= names
 
 
+FROM_ANOTHER = """
+import sys
+from stratkit.learn import ranks
+from stratkit.learn.run import Request, train
+
+ranks.SLACK = 0  # who waits in vain says so
+games, start, out = sys.argv[1:]
+train(Request([games], out, start=start, wait=False, timeout=60, algorithm="alphaze"))
+"""
+
+
+def test_ranks_go_on_in_another_folder(tmp_path: pathlib.Path) -> None:
+    """Each gives the first checkpoint what it holds, as it does the others."""
+    folder = a_folder(tmp_path / "games", (0, 1))
+    alphaze = ["--algorithm=alphaze", "--targets=played", *QUICK]
+    done = two_ranks(folder, "--no-wait", "--out", tmp_path / "run", settings=alphaze)
+    assert [status for status, _ in done] == [0, 0], done
+    script = tmp_path / "train.py"
+    script.write_text(FROM_ANOTHER)
+    words = folder, tmp_path / "run", tmp_path / "next"
+    assert two_ranks(*words, command=script, settings=()) == [(0, ""), (0, "")]
+    first, old = (
+        list_checkpoints(tmp_path / name)[at][1] for name, at in (("next", 0), ("run", -1))
+    )
+    kept, held = (load_checkpoint(path)[0] for path in (first, old))
+    windows = {name for name in held if "/window/" in name}
+    assert windows and windows == {name for name in kept if "/window/" in name}
+
+
 def test_examples_of_each_rank_are_there_again(tmp_path: pathlib.Path) -> None:
     """ReBeL's buffer, and the examples of frames that allowed no step. One rank that goes on has
     those of both."""
