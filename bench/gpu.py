@@ -33,7 +33,7 @@ from captured_updates import CapturedOptimizer
 from stratkit.declared import seconds
 from stratkit.engine import Game
 from stratkit.learn.algorithm_kinds import open_algorithm
-from stratkit.learn.config import BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import ALONE, Ranks, _Group

@@ -7,7 +7,7 @@ import pytest
 from running import click_command, here
 from stratkit.engine import game_names
 from stratkit.errors import FEW, SYNONYMS, nearest, nearest_or_all
-from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.algorithm_kinds import ALGORITHMS
 from stratkit.models.shipped import SHIPPED
 from stratkit.netnames import NETS
 

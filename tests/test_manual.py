@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from running import COMMANDS, ROOT
-from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.algorithm_kinds import ALGORITHMS
 from stratkit.learn.request import fields_of, resolve
 
 MAKE = runpy.run_path(str(ROOT / "man/make.py"))

@@ -10,7 +10,7 @@ import click
 from stratkit.cli.tool import Tool, run
 from stratkit.cli.train import learn, learning_options, request_of
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import RNAD
+from stratkit.learn.algorithm_kinds import RNAD
 from stratkit.learn.request import read_file
 
 # Perolat et al. 2022, supplement: the table of hyper-parameters.

@@ -30,8 +30,13 @@ from stratkit.cli.signals import Terminated, ending_signals
 from stratkit.cli.tool import Tool, run
 from stratkit.declared import declared, number, one_of, option_name
 from stratkit.errors import UsageError, counted, named
-from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm, playing_keys
-from stratkit.learn.config import ALGORITHMS, RNAD
+from stratkit.learn.algorithm_kinds import (
+    ALGORITHMS,
+    RNAD,
+    algorithm_kind,
+    name_algorithm,
+    playing_keys,
+)
 from stratkit.learn.inputs import check_inputs
 from stratkit.learn.request import (
     STDIN,

@@ -17,8 +17,9 @@ step_weights.py what each step counts in the loss, and outcomes
 exploded.py     whether an update has made the weights useless
 optimizer.py    one update of any algorithm: chunks, threads, ranks, precision, Adam
 memory.py       how many views have room in the memory of the device
-config.py       every setting, and the algorithms by name
-algorithm_kinds.py  those, and a class of the user's own
+config.py       every setting
+algorithm_kinds.py  the algorithms by name: the built-in ones, and a class of the user's own
+batch_spec.py   what an algorithm wants batches to hold
 presets.py      settings that go with a kind of network
 request.py      what `train` is asked for, and where its settings come from
 inputs.py       whether the inputs can be read, and who makes some of what is none

@@ -9,17 +9,31 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
 from stratkit.errors import InputError, named, nearest_or_all, one_line, shown
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.config import (
-    ALGORITHMS,
     AdamConfig,
-    AlgorithmKind,
-    BatchSpec,
+    AlphaZeConfig,
+    BeliefConfig,
+    MMDConfig,
+    NashPGConfig,
+    PPOConfig,
+    ReBeLConfig,
+    RNaDConfig,
     RunConfig,
     processed,
 )
+from stratkit.learn.presets import (
+    ALPHAZE_PRESETS,
+    BELIEF_PRESETS,
+    MMD_PRESETS,
+    PBS_PRESETS,
+    PPO_PRESETS,
+    PRESETS,
+)
+from stratkit.netnames import DEFAULT_PBS
 from stratkit.python_class import PYTHON, check_python_name, python_class
 
 if TYPE_CHECKING:
@@ -27,6 +41,56 @@ if TYPE_CHECKING:
 
     from stratkit.engine import Game
     from stratkit.learn.algorithm import Algorithm
+
+RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
+
+
+class AlgorithmKind(NamedTuple):
+    """An entry of `ALGORITHMS`.
+
+    config   its hyper-parameters
+    presets  settings by the kind of network, which replace the defaults
+    module   where the class is that implements it
+    name     of that class, a `learn.algorithm.Algorithm`
+    batches  what it learns from
+    net      its default network; None: the one of the observation's shape
+    keys     of a PLAYER, each with a comma, without which its checkpoints do not play
+    """
+
+    config: type[AdamConfig]
+    presets: Mapping[str, Mapping[str, Any]]
+    module: str
+    name: str
+    batches: BatchSpec = BatchSpec()
+    net: str | None = None
+    keys: str = ""
+
+
+ALGORITHMS: Mapping[str, AlgorithmKind] = {
+    RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
+    "mmd": AlgorithmKind(
+        MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", BatchSpec(slices=True)
+    ),
+    "ppo": AlgorithmKind(
+        PPOConfig, PPO_PRESETS, "stratkit.learn.nashpg", "PPO", BatchSpec(slices=True)
+    ),
+    "nashpg": AlgorithmKind(
+        NashPGConfig, PPO_PRESETS, "stratkit.learn.nashpg", "NashPG", BatchSpec(slices=True)
+    ),
+    "alphaze": AlgorithmKind(AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe"),
+    "belief": AlgorithmKind(
+        BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", BatchSpec(hidden=True)
+    ),
+    "rebel": AlgorithmKind(
+        ReBeLConfig,
+        PBS_PRESETS,
+        "stratkit.learn.rebel",
+        "ReBeL",
+        BatchSpec(examples=True),
+        DEFAULT_PBS,
+        "search=cfr,depth=2,",
+    ),
+}
 
 _named: dict[str, AlgorithmKind] = {}  # by the user, of those of their own
 

@@ -1,4 +1,4 @@
-"""Every setting of a training run, and the algorithms by name.
+"""Every setting of a training run.
 
 `RunConfig` says how a run goes about it, whatever it learns. Each algorithm has a dataclass of its
 hyper-parameters. Both are configuration, command line and help at once: a setting is a field with a
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from stratkit.declared import (
@@ -29,55 +29,9 @@ from stratkit.declared import (
 )
 from stratkit.errors import InputError
 from stratkit.frozen import frozen
-from stratkit.learn.presets import (
-    ALPHAZE_PRESETS,
-    BELIEF_PRESETS,
-    MMD_PRESETS,
-    PBS_PRESETS,
-    PPO_PRESETS,
-    PRESETS,
-)
-from stratkit.netnames import DEFAULT_PBS
-
-
-@frozen()
-class BatchSpec:
-    """What batches hold, and how the steps of episodes are laid out in them.
-
-        rows             views are padded to a multiple of this
-        own_deployment   placing pieces is learned by another network, from outcomes
-        deployment_only  nothing else is learned
-        hidden           only moments at which a side on a board begins a move, whoever made it, and
-                         the enemy has a hidden piece; their types, as of `engine.hidden_types`,
-                         follow each observation
-        searched         with what a search found
-        face_up          observations show what the enemy's hidden pieces are
-        slices           slices of games are welcome, too
-        examples         examples of values instead of episodes
-
-    The algorithm says the last two and `hidden`; the others follow from the network and settings.
-    """
-
-    rows: int = 1
-    own_deployment: bool = False
-    deployment_only: bool = False
-    hidden: bool = False
-    searched: bool = False
-    face_up: bool = False
-    slices: bool = False
-    examples: bool = False
-
-    @property
-    def unit(self) -> str:
-        """What is counted, for messages."""
-        return "example" if self.examples else "episode"
-
 
 # What R-NaD does as the paper's text has it, where that misleads. train(1) says what each means.
 AS_WRITTEN = ("policy", "rewards", "force", "mixture", "critic")
-
-RNAD = "rnad"  # the default, and the algorithm of checkpoints that name none
-
 
 STEPS, DECISIONS = "steps", "decisions"  # what a schedule counts
 
@@ -549,51 +503,3 @@ class ReBeLConfig(AdamConfig):
     exact: int = option(
         0, whole(0, 10_000), "states with exact values to measure checkpoints by; 0: none"
     )
-
-
-class AlgorithmKind(NamedTuple):
-    """An entry of `ALGORITHMS`.
-
-    config   its hyper-parameters
-    presets  settings by the kind of network, which replace the defaults
-    module   where the class is that implements it
-    name     of that class, a `learn.algorithm.Algorithm`
-    batches  what it learns from
-    net      its default network; None: the one of the observation's shape
-    keys     of a PLAYER, each with a comma, without which its checkpoints do not play
-    """
-
-    config: type[AdamConfig]
-    presets: Mapping[str, Mapping[str, Any]]
-    module: str
-    name: str
-    batches: BatchSpec = BatchSpec()
-    net: str | None = None
-    keys: str = ""
-
-
-ALGORITHMS: Mapping[str, AlgorithmKind] = {
-    RNAD: AlgorithmKind(RNaDConfig, PRESETS, "stratkit.learn.rnad", "RNaD"),
-    "mmd": AlgorithmKind(
-        MMDConfig, MMD_PRESETS, "stratkit.learn.mmd", "MMD", BatchSpec(slices=True)
-    ),
-    "ppo": AlgorithmKind(
-        PPOConfig, PPO_PRESETS, "stratkit.learn.nashpg", "PPO", BatchSpec(slices=True)
-    ),
-    "nashpg": AlgorithmKind(
-        NashPGConfig, PPO_PRESETS, "stratkit.learn.nashpg", "NashPG", BatchSpec(slices=True)
-    ),
-    "alphaze": AlgorithmKind(AlphaZeConfig, ALPHAZE_PRESETS, "stratkit.learn.alphaze", "AlphaZe"),
-    "belief": AlgorithmKind(
-        BeliefConfig, BELIEF_PRESETS, "stratkit.learn.belief", "Belief", BatchSpec(hidden=True)
-    ),
-    "rebel": AlgorithmKind(
-        ReBeLConfig,
-        PBS_PRESETS,
-        "stratkit.learn.rebel",
-        "ReBeL",
-        BatchSpec(examples=True),
-        DEFAULT_PBS,
-        "search=cfr,depth=2,",
-    ),
-}

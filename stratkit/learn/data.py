@@ -20,7 +20,7 @@ from stratkit.engine import (
     distinct_views,
     hidden_types,
 )
-from stratkit.learn.config import BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.replayed import EpisodeChunk, against, refuse, replayed, views_before
 from stratkit.storage.columns import WHOLE_SHARE, Episodes
 

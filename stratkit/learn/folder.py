@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, error_context
-from stratkit.learn.algorithm_kinds import algorithm_kind
-from stratkit.learn.config import RNAD, STEPS
+from stratkit.learn.algorithm_kinds import RNAD, algorithm_kind
+from stratkit.learn.config import STEPS
 from stratkit.learn.metrics import as_line, open_metrics
 from stratkit.learn.request import Observer, Request, Settings, accepted, without_former
 from stratkit.learn.source import plain_path

@@ -19,16 +19,8 @@ from typing import Any
 from stratkit.declared import REQUIRED, check_rules, declared, number, option_name, usage, whole
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.frozen import frozen
-from stratkit.learn.algorithm_kinds import algorithm_kind, name_algorithm
-from stratkit.learn.config import (
-    ALGORITHMS,
-    RNAD,
-    STEPS,
-    AdamConfig,
-    PlayConfig,
-    RunConfig,
-    several_ranks,
-)
+from stratkit.learn.algorithm_kinds import ALGORITHMS, RNAD, algorithm_kind, name_algorithm
+from stratkit.learn.config import STEPS, AdamConfig, PlayConfig, RunConfig, several_ranks
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"

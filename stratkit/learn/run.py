@@ -18,9 +18,8 @@ from typing import Any
 
 from stratkit.engine import Game
 from stratkit.errors import InputError, StratkitError, error_context
-from stratkit.learn.algorithm_kinds import algorithm_kind, open_algorithm
+from stratkit.learn.algorithm_kinds import RNAD, algorithm_kind, open_algorithm
 from stratkit.learn.buffer import BufferedOptimizer
-from stratkit.learn.config import RNAD
 from stratkit.learn.consumed import Consumed
 from stratkit.learn.exploded import are_finite, check_update
 from stratkit.learn.folder import ResumePoint, RunFolder, open_run, read_checkpoint

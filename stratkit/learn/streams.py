@@ -13,7 +13,7 @@ import numpy as np
 from stratkit.arrays import Float32s
 from stratkit.engine import Game, PublicTree
 from stratkit.errors import InputError
-from stratkit.learn.config import BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.replayed import EpisodeChunk, check_sampled, check_slices
 from stratkit.learn.window import Window

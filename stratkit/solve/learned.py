@@ -19,7 +19,7 @@ from stratkit.engine import Game
 from stratkit.engine.phantom import view_numbers
 from stratkit.engine.tree import certainly_exceeds, histories_up_to
 from stratkit.errors import InputError, Say, UsageError, counted, printable
-from stratkit.learn.config import ALGORITHMS, RNAD
+from stratkit.learn.algorithm_kinds import ALGORITHMS, RNAD
 from stratkit.models.shipped import weights_file
 from stratkit.pictures import form_of, new_figure
 from stratkit.players.registry import KINDS, NETWORK, RANDOM, parse_player

@@ -9,7 +9,7 @@ import pytest
 
 from stratkit.cli.train import request_of
 from stratkit.errors import InputError, UsageError
-from stratkit.learn.config import ALGORITHMS
+from stratkit.learn.algorithm_kinds import ALGORITHMS
 from stratkit.learn.request import accepted, fields_of
 
 NOTHING = {"inputs": (), "run": "run"}

@@ -14,7 +14,8 @@ from learn.games import as_parts, episodes, optimizer
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.alphaze import AlphaZe
-from stratkit.learn.config import AlphaZeConfig, BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve

@@ -14,7 +14,8 @@ from stratkit.engine.observation import PHASE, STAGE
 from stratkit.engine.stratego import NO_PIECE, Position
 from stratkit.learn.algorithm import CPU
 from stratkit.learn.algorithm_kinds import open_algorithm
-from stratkit.learn.config import BatchSpec, BeliefConfig, RunConfig
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import BeliefConfig, RunConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.replayed import EpisodeChunk

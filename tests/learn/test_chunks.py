@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from learn.games import as_parts, episodes, gradient, optimizer
 from learn.test_rnad_update import setting, vector_batch
 from stratkit.engine import Game
-from stratkit.learn.config import BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.memory import saved_bytes
 from stratkit.learn.optimizer import Optimizer

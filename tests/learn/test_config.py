@@ -11,8 +11,8 @@ import pytest
 
 from stratkit.declared import declared
 from stratkit.errors import InputError
+from stratkit.learn.algorithm_kinds import ALGORITHMS
 from stratkit.learn.config import (
-    ALGORITHMS,
     AlphaZeConfig,
     BeliefConfig,
     MMDConfig,

@@ -9,7 +9,7 @@ import torch
 from learn.games import as_parts, changed, episodes, given_setup
 from stratkit.engine import replay
 from stratkit.errors import InputError
-from stratkit.learn.config import BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.data import make_batch
 
 

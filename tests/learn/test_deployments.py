@@ -12,7 +12,8 @@ from learn.games import as_parts, episodes, optimizer
 from learn.test_learned_slices import cut, targets_of
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
-from stratkit.learn.config import BatchSpec, MMDConfig
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.learn.request import resolve

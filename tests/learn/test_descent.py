@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from learn.games import as_parts, episodes, optimizer
-from stratkit.learn.config import AdamConfig, BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import AdamConfig
 from stratkit.learn.data import make_batch
 from stratkit.learn.optimizer import SGD, Adam
 from stratkit.learn.request import resolve

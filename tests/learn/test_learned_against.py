@@ -13,7 +13,8 @@ from learn.test_learned_slices import cut, keyed, targets_of
 from stratkit.engine import Game, replay_many
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
-from stratkit.learn.config import BatchSpec, MMDConfig
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import MMDConfig
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.mmd import MMD
 from stratkit.learn.step_weights import explained

@@ -18,7 +18,8 @@ from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.advantages import estimates
 from stratkit.learn.algorithm import DistinctViews
-from stratkit.learn.config import BatchSpec, MMDConfig, annealed
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import MMDConfig, annealed
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.losses import behaviour_loss, magnet_loss, surrogate_loss
 from stratkit.learn.mmd import (

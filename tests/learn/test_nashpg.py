@@ -20,7 +20,8 @@ from learn.test_mmd_exact import exact_values, games_of, reach_of
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
-from stratkit.learn.config import BatchSpec, NashPGConfig, PPOConfig
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import NashPGConfig, PPOConfig
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.nashpg import NETWORKS, NashPG, normalised, reference_update, shuffled
 from stratkit.learn.optimizer import Optimizer

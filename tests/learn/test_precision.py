@@ -13,7 +13,7 @@ from learn.test_rnad_update import setting, vector_batch
 from nets.drawn import drawn
 from running import run
 from stratkit.engine import Game
-from stratkit.learn.config import BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.data import make_batch
 from stratkit.nets import build, place
 from stratkit.nets.evaluator import Evaluator

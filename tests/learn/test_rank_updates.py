@@ -14,8 +14,8 @@ from torch import Tensor
 from learn.games import as_parts, episodes, gradient, optimizer
 from running import PATIENCE
 from stratkit.engine import Game
+from stratkit.learn.batch_spec import BatchSpec
 from stratkit.learn.buffer import BufferedOptimizer, ExampleBatch
-from stratkit.learn.config import BatchSpec
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks

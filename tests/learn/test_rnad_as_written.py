@@ -15,7 +15,8 @@ from learn import slow_rnad
 from learn.games import as_parts, episodes, optimizer
 from learn.test_rnad_equations import a_step, estimate
 from stratkit.errors import InputError
-from stratkit.learn.config import AS_WRITTEN, BatchSpec, RNaDConfig
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import AS_WRITTEN, RNaDConfig
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import accepted, resolve

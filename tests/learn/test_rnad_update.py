@@ -15,7 +15,8 @@ from learn.versus import share_of_wins
 from stratkit.engine import Game
 from stratkit.errors import InputError
 from stratkit.learn.algorithm import DistinctViews
-from stratkit.learn.config import BatchSpec, RNaDConfig
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import RNaDConfig
 from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve

@@ -18,7 +18,8 @@ from stratkit.engine.observation import CELLS, ENEMY_PUBLIC, PHASE
 from stratkit.engine.stratego import NO_PIECE, TYPE, UNKNOWN
 from stratkit.errors import InputError
 from stratkit.learn.alphaze import AlphaZe
-from stratkit.learn.config import AlphaZeConfig, BatchSpec
+from stratkit.learn.batch_spec import BatchSpec
+from stratkit.learn.config import AlphaZeConfig
 from stratkit.learn.data import make_batch, truths
 from stratkit.nets import expand
 from stratkit.nets.expansion import expand_in_torch
