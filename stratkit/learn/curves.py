@@ -22,12 +22,6 @@ Numbers = npt.NDArray[np.float64]
 ELO, LOW, HIGH, AT = "eval/elo", "eval/low", "eval/high", "eval/step"
 FEW = "eval/", "value_error/"  # measured at checkpoints, and each in many games or states
 OVER = {"step": "step", "episodes": "episodes", "hours": "time"}
-# What lines of older runs call some metrics, and their names.
-OLD_NAMES = {
-    "removed": "mass_removed",
-    "beyond": "frac_saturated",
-    "w_variance": "is_weight_variance",
-}
 POINTS = 200  # of a band
 SHARES = (0.01, 0.99)  # of the values, between which a robust axis lies
 PARTS = 25  # of the shortest run, each of which is smoothed to about a point
@@ -82,7 +76,7 @@ def read_run(path: str) -> Run:
             values = schema.parse_object(line)
             if values is None or type(values.get("step")) is not int:
                 raise InputError("no metrics of a step", file=file, where=f"line {number}")
-            rows.append({OLD_NAMES.get(name, name): x for name, x in numbers_of(values)})
+            rows.append(dict(numbers_of(values)))
     if not rows:
         raise InputError("no metrics yet", file=file)
     names = dict.fromkeys(name for row in rows for name in row)

@@ -15,7 +15,7 @@ from stratkit.errors import InputError, error_context
 from stratkit.learn.algorithm_kinds import RNAD, algorithm_kind
 from stratkit.learn.config import STEPS
 from stratkit.learn.metrics import as_line, open_metrics
-from stratkit.learn.request import Observer, Request, Settings, accepted, without_former
+from stratkit.learn.request import Observer, Request, Settings, accepted
 from stratkit.learn.source import plain_path
 from stratkit.netnames import check_net
 from stratkit.storage import schema
@@ -175,7 +175,7 @@ def read_checkpoint(path: Path, inputs: Mapping[str, int] | None = None) -> Resu
         check_net(metadata["net"])
         algorithm = metadata.get("algorithm", RNAD)
         algorithm_kind(algorithm)
-        config = accepted(without_former(metadata["config"], algorithm), algorithm)
+        config = accepted(metadata["config"], algorithm)
         inputs = metadata["inputs"] if inputs is None else inputs
         read = {plain_path(file): n for file, n in inputs.items()}
         metadata = {**metadata, "config": config, "inputs": read}

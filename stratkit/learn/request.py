@@ -20,7 +20,7 @@ from stratkit.declared import REQUIRED, check_rules, declared, number, option_na
 from stratkit.errors import InputError, UsageError, error_context, nearest, one_line
 from stratkit.frozen import frozen
 from stratkit.learn.algorithm_kinds import ALGORITHMS, RNAD, algorithm_kind, name_algorithm
-from stratkit.learn.config import STEPS, AdamConfig, PlayConfig, RunConfig, several_ranks
+from stratkit.learn.config import STEPS, AdamConfig, RunConfig, several_ranks
 from stratkit.netnames import PRECISIONS, check_new_net, preset_of
 
 STDIN = "-"
@@ -274,16 +274,6 @@ def fields_of(algorithm: str = RNAD) -> dict[str, Field[Any]]:
     """The settings of a run by this algorithm, by name."""
     known = (*fields(RunConfig), *fields(algorithm_kind(algorithm).config))
     return {one.name: one for one in known}
-
-
-def without_former(stored: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
-    """The settings that a checkpoint has stored, without those that older versions stored for an
-    algorithm that never read them, and as they are called now."""
-    if "magnet_every" in stored:
-        kept = {name: value for name, value in stored.items() if name != "magnet_every"}
-        stored = {**kept, "magnet": f"copy:{stored['magnet_every']}"}
-    gone = {one.name for one in fields(PlayConfig)} - fields_of(algorithm).keys()
-    return {name: value for name, value in stored.items() if name not in gone}
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ PATIENCE = 15.0  # seconds in which a learner has published
 
 @dataclass(frozen=True)
 class _Pacing:
-    """What self-play needs of the published metadata to keep pace; older learners do not say it."""
+    """What published metadata say that self-play needs to keep pace, if they say it."""
 
     publish_every: Positive = 1
     learned: Annotated[list[Count], Meta(min_length=1)] = field(default_factory=lambda: [0])
@@ -59,7 +58,7 @@ class Follower:
 
     def _published(self, metadata: Mapping[str, Any]) -> ActingPolicy:
         """What a learner's metadata ask for. `InputError`: nothing that self-play may do."""
-        keys = _published(metadata)
+        keys = str(metadata.get("post", "none"))
         try:
             acting = self._acting(keys)
         except UsageError as error:
@@ -178,11 +177,3 @@ class Follower:
             raise InputError(what, text=post)
         if self.stage is not None:
             self.stage.configure(self.acting.searching, self.rows)
-
-
-def _published(metadata: Mapping[str, Any]) -> str:
-    """The keys of a PLAYER that a learner publishes. Older learners had no `per`: threshold and
-    quanta alone were of single actions."""
-    post = str(metadata.get("post", "none"))
-    alone = re.fullmatch(r"(threshold|quanta)=[\d.]+(,quanta=\d+)?", post)
-    return f"per=action,{post}" if alone else post

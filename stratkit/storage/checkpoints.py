@@ -244,7 +244,7 @@ def _parse_metadata(
         schema.convert(metadata, _Metadata, "metadata")
     if kind is not None and metadata["kind"] != kind:
         raise InputError(f"a {metadata['kind']}, where a {kind} is needed", file=name)
-    # Files that name no algorithm may be of before there was a hash.
+    # barrage-v0 has none, nor an algorithm: a file of the history that pages play against.
     stored = metadata.get("metadata_sha256")
     if (stored or "algorithm" in metadata) and stored != metadata_hash(metadata):
         raise InputError("damaged: its metadata are not those that were written", file=name)

@@ -97,18 +97,6 @@ def test_what_is_read_and_where_it_is_drawn(tmp_path: pathlib.Path) -> None:
     assert smooth(values, 99).shape == (4,)
 
 
-def test_metrics_that_had_other_names(tmp_path: pathlib.Path) -> None:
-    """A run that went on with a later version has lines of both kinds: one curve is drawn."""
-    file = tmp_path / "metrics.jsonl"
-    file.write_text(
-        '{"step": 1, "removed": 0.5, "beyond": 0.25, "w_variance": 2}\n'
-        '{"step": 2, "mass_removed": 0.75, "frac_saturated": 0, "is_weight_variance": 1}\n'
-    )
-    numbers = read_run(str(file)).numbers
-    assert [*numbers] == ["step", "mass_removed", "frac_saturated", "is_weight_variance"]
-    assert numbers["mass_removed"].tolist() == [0.5, 0.75]
-
-
 @pytest.mark.parametrize(
     ("lines", "what"),
     [

@@ -30,7 +30,6 @@ from stratkit.learn.request import (
     help_of,
     read_file,
     resolve,
-    without_former,
     words_of,
 )
 
@@ -72,15 +71,10 @@ def test_settings_of_run_and_algorithm_have_different_names() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["belief", "rebel"])
-def test_settings_that_do_nothing_are_refused_and_old_checkpoints_may_have_them(
-    algorithm: str,
-) -> None:
-    idle = {"weight_by": "game"}
+def test_settings_that_do_nothing_are_refused(algorithm: str) -> None:
     with pytest.raises(InputError, match="--weight-by is no setting of"):
-        resolve("", {}, {}, idle, algorithm)
+        resolve("", {}, {}, {"weight_by": "game"}, algorithm)
     stored = {**resolve("", {}, {}, {}, algorithm).to_json(), "lr": 0.5}
-    assert without_former({**stored, **idle}, algorithm) == stored
-    assert without_former({**stored, "magnet": "average"}, algorithm) != stored  # never stored
     assert resolve("", stored, {}, {}, algorithm, "cuda").hyper.lr == 0.5
 
 

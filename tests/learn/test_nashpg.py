@@ -26,7 +26,7 @@ from stratkit.learn.data import StepBatch, make_batch
 from stratkit.learn.nashpg import NETWORKS, NashPG, normalised, reference_update, shuffled
 from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.ranks import Ranks
-from stratkit.learn.request import Settings, accepted, resolve, without_former
+from stratkit.learn.request import Settings, accepted, resolve
 from stratkit.nets import legal_policy
 
 MAGNET = ("magnet_weight", "magnet")
@@ -283,12 +283,6 @@ def test_ppo_has_no_magnet() -> None:
     for name in MAGNET:
         with pytest.raises(InputError, match=f"^--{name.replace('_', '-')} is no setting of"):
             setting("ppo", **{name: 1})
-
-
-def test_a_run_whose_magnet_had_another_name_goes_on() -> None:
-    stored = setting("nashpg", magnet="copy:7").to_json()
-    before = {name: value for name, value in stored.items() if name != "magnet"}
-    assert without_former({**before, "magnet_every": 7}, "nashpg") == stored
 
 
 def test_the_gradient_is_there_after_an_update() -> None:

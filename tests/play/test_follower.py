@@ -137,10 +137,9 @@ def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None
         follower.make_player(1, 8)
         return follower
 
-    assert following("threshold=.1").stage is None  # of an older learner, who knew no `per`
     follower = following("per=action,threshold=.1")
     assert isinstance(follower.player, NetworkPlayer) and follower.acting.stages is None
-    publish(tmp_path, "nano", "threshold=.2,quanta=8", 1)
+    publish(tmp_path, "nano", "per=action,threshold=.2,quanta=8", 1)
     assert follower.refresh() and follower.player.processing == (0.2, 8)
     publish(tmp_path, "nano", "threshold=.2,memory=on", 2)
     with pytest.raises(InputError, match=other):
