@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -16,20 +17,26 @@ PLAY = "--slots 4 --slice 32"
 SMALL = ["GAMES=2", f"PLAY={PLAY}", f"POOLED={PLAY}", "PYTHON=python"]
 
 
-@pytest.mark.slow
-def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) -> None:
-    path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
+def making(folder: pathlib.Path) -> Callable[..., str]:
+    """Calls make of the players in a folder, and returns what it said."""
+    path = f"{forked_commands(folder / 'bin')}:{os.environ['PATH']}"
     ours = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
 
     def make(*words: str) -> str:
         command = ["make", "-f", ROOT / "examples/players/Makefile", *SMALL, *words]
         environment = {**ours, "PATH": path, "PYTHONPATH": str(ROOT), "LC_ALL": "C"}
         done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    return make
+
+
+@pytest.mark.slow
+def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) -> None:
+    make = making(tmp_path)
     learner = "LEARN=--algorithm mmd --batch 4"
     make(learner, "STEPS=1", "micro-v1-run/checkpoints/step-00000001.safetensors")
     said = make(learner, "STEPS=2", "micro-v1.jsonl")  # goes on from there

@@ -40,6 +40,16 @@ def written(folder: pathlib.Path, *more: str) -> None:
     assert done.status == 0 and "open it in a browser" in done.err, done.err
 
 
+def to_the_end(browser: Browser) -> None:
+    """Plays any moves until the game has ended, or 40."""
+    for _ in range(40):
+        if browser.evaluate("state.ended.length"):
+            break
+        now = browser.evaluate("state.version")
+        browser.evaluate(GO)
+        until(browser, f"state.version > {now}")
+
+
 def test_games_are_played_in_the_page(browser: Browser, folder: tuple[pathlib.Path, str]) -> None:
     """From the setup to the end, with a click, a hint, an undo, the replay, and a game as blue."""
     files, address = folder
@@ -71,12 +81,7 @@ def test_games_are_played_in_the_page(browser: Browser, folder: tuple[pathlib.Pa
     assert browser.evaluate("scene().log.length === 2 && scene().log[1][0].startsWith('their')")
     browser.click("undo")
     until(browser, "scene().ply === 0 && scene().log.length === 0")
-    for _ in range(40):
-        if browser.evaluate("state.ended.length"):
-            break
-        now = browser.evaluate("state.version")
-        browser.evaluate(GO)
-        until(browser, f"state.version > {now}")
+    to_the_end(browser)
     result = browser.evaluate("state.ended[0].result")
     assert result.startswith("game 1: you ") and result.endswith(")")
     until(browser, "!at('end').hidden && at('replay').src.startsWith('blob:')")

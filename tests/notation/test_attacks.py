@@ -42,6 +42,20 @@ def is_known(cell: int, side: int) -> bool:
     return bool(cell & PIECE and cell & REVEALED) and bool(cell & SIDE) != bool(side)
 
 
+def beside_stronger(board: bytes, side: int, width: int) -> set[int]:
+    """Where pieces of `side` stand beside a known piece that moves and is stronger."""
+    found = set()
+    for square, cell in enumerate(board):
+        if not cell & PIECE or bool(cell & SIDE) != bool(side) or cell & TYPE in (FLAG, BOMB):
+            continue
+        for other, theirs in enumerate(board):
+            known = is_known(theirs, side) and steps(square, other, width) == 1
+            moves = theirs & TYPE not in (FLAG, BOMB)
+            if known and moves and fight(theirs & TYPE, cell & TYPE) == WINS:
+                found.add(square)
+    return found
+
+
 def counted(played: Played) -> list[dict[str, int]]:
     """The same, ply by ply and square by square."""
     counts = [dict.fromkeys(COUNTED, 0) for _ in range(2)]
@@ -93,20 +107,7 @@ def counted(played: Played) -> list[dict[str, int]]:
         mine["scouts"] += bool(scouts)
         mine["scouts_let_go"] += bool(scouts) and end not in scouts
         counts[1 - side]["beside_taken"] += end in hanging and outcome == WINS
-        hanging = set()
-        for square, cell in enumerate(after):
-            if not cell & PIECE or bool(cell & SIDE) != bool(side) or cell & TYPE in (FLAG, BOMB):
-                continue
-            for other, theirs in enumerate(after):
-                known = theirs & PIECE and theirs & REVEALED and (theirs ^ cell) & SIDE
-                movable = theirs & TYPE not in (FLAG, BOMB)
-                if (
-                    steps(square, other, width) == 1
-                    and known
-                    and movable
-                    and fight(theirs & TYPE, cell & TYPE) == WINS
-                ):
-                    hanging.add(square)
+        hanging = beside_stronger(after, side, width)
         mine["beside"] += len(hanging)
     return counts
 
