@@ -27,7 +27,7 @@ typedef struct {
     uint8_t begun; /* a piece is selected, and its destination is to come */
     int32_t visits;
     float low, high; /* what is proven of the value; equal: it is known */
-    float sum;       /* of values, one a visit */
+    double sum;      /* of values, one a visit: a float would no longer add millions of them */
 } mcts_node;
 
 typedef struct {

@@ -78,7 +78,7 @@ double sk_mcts_expects(const mcts_tree *tree, int32_t at, int actor)
     if (at == NO_NODE || !tree->nodes[at].visits)
         return sk_mcts_least(tree, at, actor);
     const mcts_node *node = &tree->nodes[at];
-    double mean = within((double)node->sum / node->visits, node);
+    double mean = within(node->sum / node->visits, node);
     return actor == 0 ? mean : -mean;
 }
 
@@ -135,7 +135,7 @@ static void add_up(mcts_tree *tree, int32_t at, double value)
         int by_chance = node->actor == SK_CHANCE;
         value = within(by_chance ? expectation(tree, node) : value, node);
         node->visits++;
-        node->sum = (float)(by_chance ? value * node->visits : node->sum + value);
+        node->sum = by_chance ? value * node->visits : node->sum + value;
     }
 }
 
