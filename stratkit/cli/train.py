@@ -240,7 +240,8 @@ def _check_actors(values: Mapping[str, Any]) -> None:
     if "actors" in values:
         from stratkit.play.acting import check_actors
 
-        check_actors(values["actors"], values.get("true_sight", 0) > 0)
+        searched = values.get("targets") != "played"
+        check_actors(values["actors"], values.get("true_sight", 0) > 0, searched)
 
 
 def learn(tool: str, request: Request, options: Mapping[str, Any]) -> int:

@@ -84,7 +84,12 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
         return self.config.momentum
 
     def untrained(self, game: Game, seed: int) -> Network:
-        """`InputError`: the game has no hidden pieces that could be seen."""
+        """`InputError`: the game has no hidden pieces that could be seen, or most of its decisions
+        would have no target."""
+        keys = self.config.actors.split(",")
+        if self.config.searched and "search=rm" in keys and game.actions_per_ply > 1:
+            what = "search=rm leaves moves without a target: it goes with --targets played"
+            raise InputError(what, text=game.name)
         if self.config.face_up and not game.shows_face_up:
             raise InputError("sees=world: no pieces or stones to show face up", text=game.name)
         return super().untrained(game, seed)

@@ -51,9 +51,10 @@ def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
     return ActingPolicy(replace(options, searching=seen), True)
 
 
-def check_actors(keys: str, true_sight: bool) -> None:
+def check_actors(keys: str, true_sight: bool, searched: bool = True) -> None:
     """`UsageError`: learning does not go by what these keys ask of self-play, or self-play would
-    refuse them, perhaps hours later. `true_sight`: the true state is searched at first."""
+    refuse them, perhaps hours later. `true_sight`: the true state is searched at first. `searched`:
+    what a search finds is learned."""
     searching = acting_policy(keys).searching
     if not searching:
         what = "--actors needs a search, as search=pc-pimc,worlds=3,nodes=50,pick=drawn"
@@ -63,6 +64,9 @@ def check_actors(keys: str, true_sight: bool) -> None:
         raise UsageError(what, text=keys)
     if searching.quiet:
         what = "--actors has no quiet=: self-play that learns searches every decision"
+        raise UsageError(what, text=keys)
+    if searched and searching.search == "endgame":
+        what = "search=endgame leaves decisions without a target: it goes with --targets played"
         raise UsageError(what, text=keys)
     if true_sight and not searching.trees:
         raise UsageError(f"--true-sight needs {TREES} in --actors", text=keys)

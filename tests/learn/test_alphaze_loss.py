@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from learn.games import as_parts, episodes, optimizer
+from running import run
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.alphaze import AlphaZe
@@ -159,7 +160,7 @@ def test_true_sight_comes_first() -> None:
     [
         ("search=mmd,rollouts=8", 0, None),
         ("search=mmd,rollouts=8", 9, "--true-sight needs search=pimc"),
-        ("search=endgame,hands=9", 9, "--true-sight needs"),
+        ("search=endgame,hands=9", 0, "search=endgame leaves decisions"),
         ("search=rm", 9, "--true-sight needs"),
         ("search=pimc,worlds=4,belief=uniform", 9, None),
         ("preset=alphaze,search=pc-pimc,nodes=9", 9, None),
@@ -185,10 +186,23 @@ def test_keys_are_refused_that_self_play_would_not_obey(
         assert caught.value.text == keys
         return
     check_actors(keys, sight > 0)
+    check_actors(keys, sight > 0, searched=False)
     config = AlphaZeConfig(actors=keys, true_sight=sight)
     for phase in (config.acting(0), config.acting(sight)):
         assert acting_policy(phase).searching.time is None
     assert acting_policy(config.acting(0)).true_sight or not sight
+
+
+def test_a_search_that_leaves_decisions_alone_is_for_those_who_learn_what_was_played() -> None:
+    """As rm on boards, whose moves are in no simultaneous turn."""
+    rm, what = "search=rm,games=1", "search=rm leaves moves without a target"
+    with pytest.raises(InputError, match=what):
+        AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=rm), 1)
+    AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=rm, targets="played"), 1)
+    AlphaZe("mlp:8", Game("diplomacy:tiny"), AlphaZeConfig(actors=rm), 1)
+    check_actors("search=endgame", False, searched=False)
+    done = run("train", "--algorithm", "alphaze", "--actors", "search=endgame", "--out", "RUN")
+    assert done.status == 2 and done.error_line.startswith("train: search=endgame leaves decisions")
 
 
 def test_targets_that_cannot_be_learned_are_refused() -> None:
