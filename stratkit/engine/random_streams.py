@@ -38,3 +38,4 @@ class Stream(enum.IntEnum):
     OPPONENT = 39  # whom self-play meets
     STOP = 40  # after how many iterations a search of public belief states is stopped
     WALK = 41  # how a game goes on from a search of public belief states
+    HANDS = 42  # which own hands a search of an endgame has beside the true one

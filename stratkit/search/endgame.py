@@ -289,8 +289,8 @@ class EndgameSearch(Search):
         if own is None or other is None:
             return None
         true = (own == np.where(own[0] != NO_PIECE, seen["cells"] & TYPE, NO_PIECE)).all(1)
-        keys = root.key(seed, Stream.BELIEF) + np.arange(self.max_hands)
-        drawn = uniform(seed, keys, np.zeros(self.max_hands, np.int32), Stream.BELIEF)
+        keys = root.key(seed, Stream.HANDS) + np.arange(self.max_hands)
+        drawn = uniform(seed, keys, np.zeros(self.max_hands, np.int32), Stream.HANDS)
         return own[np.lexsort((drawn[: len(own)], ~true))[: self.own]]
 
     def subgame(self, root: Root, own: Bytes, other: Bytes, seed: int) -> Subgame:

@@ -161,6 +161,7 @@ def test_every_use_of_random_numbers_has_its_own_stream() -> None:
         "OPPONENT": 39,
         "STOP": 40,
         "WALK": 41,
+        "HANDS": 42,
     }
     for path in (ROOT / "stratkit").rglob("*.py"):
         for call in re.findall(r"\b(?:uniform|sample)\(self\.\w*seed[^)]*\)", path.read_text()):

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from running import run
-from stratkit.engine import Batch, Game, PublicTree, Subgames, hidden_types, replay_many, worlds
+from stratkit.arrays import Bytes, Float64s, Int32s, Int64s
+from stratkit.engine import (
+    Batch,
+    Game,
+    PublicTree,
+    Subgames,
+    hidden_types,
+    replay_many,
+    uniform,
+    worlds,
+)
 from stratkit.engine.observation import observation_dtype
 from stratkit.errors import UsageError
 from stratkit.games.heuristic import UniformBlueprint
@@ -17,7 +27,7 @@ from stratkit.players.player import Explainer, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
-from stratkit.search.beliefs import uniform_belief
+from stratkit.search.beliefs import NetworkBelief, uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.endgame import EndgameSearch, hands
 from stratkit.search.side_state import SideState
@@ -138,6 +148,37 @@ def test_a_hand_that_is_there_twice_is_twice_as_likely() -> None:
 
     assert np.ptp(total(0) - total(1)) > 0.01
     assert total(0, 0, 1) == pytest.approx(2 * total(0) + total(1), abs=1e-5)
+
+
+def test_own_hands_are_drawn_apart_from_the_worlds_of_a_belief(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A belief network draws the enemy's pieces by numbers of the same decision."""
+    batch = played(Game("nano"), 6 + 2 * 2, 5)
+    assert batch is not None
+    root, asked = root_of(batch), list[dict[tuple[int, int, int], float]]()
+
+    def noted(seed: int, games: Int64s, numbers: Int32s, stream: int) -> Float64s:
+        drawn = uniform(seed, games, numbers, stream)
+        keys = zip(games.tolist(), numbers.tolist(), [int(stream)] * len(games), strict=True)
+        asked.append(dict(zip(keys, drawn.tolist(), strict=True)))
+        return drawn
+
+    def noted_rows(seed: int, games: Int64s, numbers: Int32s, width: int, stream: int) -> Float64s:
+        each = (numbers[:, None] * width + np.arange(width)).astype(np.int32).ravel()
+        return noted(seed, np.repeat(games, width), each, stream).reshape(-1, width)
+
+    class Evaluator:
+        def draw(self, views: Bytes, of: Int64s, u: Float64s) -> Bytes:
+            return hidden_types(worlds(batch, 0, len(u), 1))
+
+    monkeypatch.setattr("stratkit.search.endgame.uniform", noted)
+    monkeypatch.setattr("stratkit.search.beliefs.uniform_rows", noted_rows)
+    belief = NetworkBelief(Evaluator())  # type: ignore[arg-type]
+    search = EndgameSearch(10_000, eta=1, tau=0, belief=belief)
+    assert search([root], UniformBlueprint(), 1)[0] is not None
+    hands_by, worlds_by = asked
+    assert hands_by and worlds_by and not hands_by.keys() & worlds_by.keys()
 
 
 def test_what_it_leaves_alone_has_no_target() -> None:
