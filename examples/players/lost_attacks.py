@@ -39,7 +39,7 @@ def judged(turn: Explanation, move: tuple[int, int]) -> tuple[str, str]:
         raise InputError("not a PLAYER with a search")
     q, error = found.q, found.error
     best = max((at for at in range(len(q)) if at != attack), key=lambda at: float(q[at]))
-    gain, doubt = q[best] - q[attack], 2 * np.hypot(error[best], error[attack])
+    gain, doubt = q[best] - q[attack], 2 * np.hypot(*np.nan_to_num(error[[best, attack]]))
     if max(q[best], q[attack]) <= HOPELESS:
         kind = "hopeless"
     elif gain > max(DIFFERENCE, doubt):
@@ -47,7 +47,7 @@ def judged(turn: Explanation, move: tuple[int, int]) -> tuple[str, str]:
     else:
         kind = "justified"
     figures = [
-        f"{name} {q[at]:+.2f} +- {error[at]:.2f}"
+        f"{name} {q[at]:+.2f}" + (f" +- {error[at]:.2f}" if np.isfinite(error[at]) else "")
         for name, at in (("q", attack), ("best other", best))
     ]
     return kind, ", ".join([*figures, f"value {turn.value:+.2f}"])

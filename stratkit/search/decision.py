@@ -93,8 +93,9 @@ class SearchResult:
     """What a search returns for one decision.
 
     policy      float64 [m], improved
-    q           float64 [m], values of moves in units of the largest return
-    error       float64 [m], standard errors of q
+    q           float64 [m], values of moves in units of the largest return; NaN of one that nobody
+                valued, which is not played
+    error       float64 [m], standard errors of q; NaN: not known
     worlds      number of worlds searched
     effective   effective sample size of the worlds from which these were drawn
     candidates  number of the worlds from which these were drawn
@@ -118,7 +119,7 @@ class SearchResult:
     def search_target(self) -> tuple[Vector, float]:
         """What a network is to learn: the policy, and the value that it has by q."""
         target = self.policy if self.target is None else self.target
-        return target, float(target @ self.q)
+        return target, float(target[target > 0] @ self.q[target > 0])
 
 
 def standard_error(each: Vector) -> Vector:

@@ -300,7 +300,6 @@ class EndgameSearch(Search):
 
     def _result(self, root: Root, game: Subgame, values: Float32s) -> SearchResult:
         """Moves that were not looked at keep their probability, and have the mean q."""
-        zeros = np.zeros(len(root.moves))
         worth = game.solve(values, self.iterations, self.eta, self.reply_eta)[1]
         mine = game.own.sets == 0
         places = np.searchsorted(game.own.moves[mine], moves := _moves(root))
@@ -310,7 +309,8 @@ class EndgameSearch(Search):
         improved = step(policy[looked], q[looked], self.eta, self.tau)
         q[~looked] = improved @ q[looked]
         policy[looked] = improved * policy[looked].sum()
-        return SearchResult(policy, q, zeros, game.pairs, float(game.pairs), game.pairs)
+        unknown = np.full(len(q), np.nan)
+        return SearchResult(policy, q, unknown, game.pairs, float(game.pairs), game.pairs)
 
 
 def _squares(root: Root) -> int:

@@ -90,8 +90,9 @@ class TurnSearch(Search):
         if not chosen[:, 0].any():
             return None
         policy = chosen[:, 0] / chosen[:, 0].sum()
-        q = np.divide(chosen[:, 1], chosen[:, 0], out=np.zeros(m), where=chosen[:, 0] > 0)
-        return SearchResult(policy, q, np.zeros(m), worlds=1, effective=1.0, candidates=1)
+        unknown = np.full(m, np.nan)
+        q = np.divide(chosen[:, 1], chosen[:, 0], out=unknown.copy(), where=chosen[:, 0] > 0)
+        return SearchResult(policy, q, unknown, worlds=1, effective=1.0, candidates=1)
 
     def _turn(self, root: Root, begun: Batch, blueprint: Blueprint, seed: int) -> Solved:
         game = root.state.game

@@ -27,6 +27,7 @@ from stratkit.players.player import Explainer, Views
 from stratkit.players.registry import parse_player
 from stratkit.players.searching.options import SearchOptions
 from stratkit.players.searching.stage import SearchStage
+from stratkit.players.testtime.explain import text
 from stratkit.search.beliefs import NetworkBelief, uniform_belief
 from stratkit.search.decision import Root
 from stratkit.search.endgame import EndgameSearch, hands
@@ -179,6 +180,17 @@ def test_own_hands_are_drawn_apart_from_the_worlds_of_a_belief(
     assert search([root], UniformBlueprint(), 1)[0] is not None
     hands_by, worlds_by = asked
     assert hands_by and worlds_by and not hands_by.keys() & worlds_by.keys()
+
+
+def test_an_explanation_has_no_error_where_none_is_known() -> None:
+    batch = played(Game("nano"), 6 + 2 * 2, 5)
+    assert batch is not None
+    player = open_player(parse_player("search=endgame,hands=10000,random"), batch.game, 1, 8).player
+    assert isinstance(player, Explainer)
+    (turn,) = player.explain(Views.of_one(batch, 0, 10))
+    assert turn.search is not None and np.isfinite(turn.search.q).all()
+    shown = text(turn, batch.game)
+    assert "  q " in shown and "+-" not in shown and "nan" not in shown
 
 
 def test_what_it_leaves_alone_has_no_target() -> None:

@@ -17,8 +17,9 @@ from stratkit.errors import InputError
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.games.stratego.heuristic import StrategoHeuristic
 from stratkit.players.factory import open_player
-from stratkit.players.player import PolicyPlayer, Views
+from stratkit.players.player import Explainer, PolicyPlayer, Views
 from stratkit.players.registry import parse_player
+from stratkit.players.testtime.explain import text
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.search import turn
@@ -208,6 +209,20 @@ class Leaning(UniformBlueprint):
     def policy(self, observations: Bytes, legal: Bytes) -> Float32s:
         at = legal.shape[1] - 1 - legal[:, ::-1].argmax(1) if self.last else legal.argmax(1)
         return np.eye(legal.shape[1], dtype=np.float32)[at]
+
+
+def test_what_no_candidate_makes_has_no_value() -> None:
+    """And nobody knows the error of the others' values; the target's value is of these alone."""
+    one = player("search=rm,candidates=1,samples=1,iterations=4,depth=0,random", TINY)
+    assert isinstance(one, Explainer)
+    (explained,) = one.explain(Views.of_one(Batch(TINY, 1), 0, 0))
+    found = explained.search
+    assert found is not None and np.isnan(found.error).all()
+    np.testing.assert_array_equal(np.isnan(found.q), found.policy == 0)
+    assert np.isfinite(found.search_target[1])
+    shown = text(explained, TINY)
+    assert shown.count("  q ") == 1 < (~np.isfinite(found.q)).sum()
+    assert "+-" not in shown and "nan" not in shown
 
 
 def test_other_weights_solve_the_turns_that_begin_later() -> None:

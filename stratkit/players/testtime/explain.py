@@ -73,7 +73,8 @@ def _numbers(explanation: Explanation, at: int) -> str:
             gone = f"  {REASONS[name]}"
     if explanation.search is not None:
         q, error = explanation.search.q[at], explanation.search.error[at]
-        gone += f"  q {q:+.3f}" + (f" +- {error:.3f}" if np.isfinite(error) else "")
+        gone += f"  q {q:+.3f}" if np.isfinite(q) else ""
+        gone += f" +- {error:.3f}" if np.isfinite(error) else ""
         if (visits := explanation.search.visits) is not None:
             gone += f"  visits {visits[at]:.1f}"
     bounds = explanation.bounds
