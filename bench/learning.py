@@ -38,6 +38,7 @@ from typing import Any
 
 from stratkit.declared import whole
 from stratkit.script import Parser, argument
+from stratkit.storage.atomic import lock
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -145,7 +146,7 @@ def follow(
             run.write(written := cpu)
     if failed := train.poll() is not None:
         return cpu, failed
-    train.send_signal(signal.SIGINT)  # it finishes its step and saves
+    train.terminate()  # it finishes its step and saves; SIGINT may be ignored here, and so there
     while train.poll() is None:
         cpu = run.cpu + cpu_seconds(pids)
         time.sleep(POLL / 10)
@@ -473,8 +474,14 @@ def main(arguments: Sequence[str]) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, signal.default_int_handler)
-    pool = meet(plan) if plan.measure == "elo" else {}
     plan.folder.mkdir(parents=True, exist_ok=True)
+    with lock(plan.folder / "lock"):  # two would learn in one run, and start it anew
+        compare(plan, known)
+
+
+def compare(plan: argparse.Namespace, known: dict[str, Any]) -> None:
+    """Learns what is not learned yet, measures, and reports."""
+    pool = meet(plan) if plan.measure == "elo" else {}
     (plan.folder / SETTINGS).write_text(json.dumps(known, indent=1))  # now that the pool can play
     runs = [
         Training(setting, seed, plan.folder / f"{setting.name}-{seed}")

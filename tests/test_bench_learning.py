@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from running import PATIENCE, ROOT, run
+from stratkit.storage.atomic import lock
 
 BENCH = [sys.executable, str(ROOT / "bench/learning.py")]
 SETTINGS = (
@@ -89,6 +91,14 @@ def test_it_stops_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert int(again[4][2].replace(",", "")) >= steps[1]
     assert log.read_bytes().startswith(metrics)
     assert len(records) == 4 and [path.read_bytes() for path in games] == records
+
+
+def test_two_in_one_folder(tmp_path: pathlib.Path) -> None:
+    with lock(tmp_path / "lock"):
+        done = bench(str(tmp_path), *SETTINGS, "--minutes", ".04")
+    said = f"learning.py: {tmp_path}/lock: in use by process {os.getpid()}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
 def test_networks_of_a_pool_go_by_the_names_of_their_matches(tmp_path: pathlib.Path) -> None:
@@ -172,7 +182,10 @@ def test_a_wrong_command_line_is_told_in_one_line(
         ((*minutes, "--setting", "a/b=--x"), "not NAME=OPTIONS"),
         ((*minutes, "--game", "kun"), "did you mean 'kuhn'?"),
         *(
-            ((*minutes, option, text), f"at least 1: '{text}'")
+            (
+                (*minutes, option, text),
+                f"a whole number from 1 to 2147483647 is needed, not '{text}'",
+            )
             for option in ("--jobs", "--games")
             for text in ("0", "-1", "1.5")
         ),
