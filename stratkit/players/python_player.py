@@ -74,7 +74,10 @@ def _guarded(cls: Any, called: str) -> Any:
     def guard(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
         def method(self: Any, *args: Any) -> Any:
             with _errors_of(f"{called}: {name}"):
-                return check(getattr(super(guarded, self), name)(*args), *args)
+                found = check(getattr(super(guarded, self), name)(*args), *args)
+                if isinstance(found, Player) and not isinstance(found, guarded):
+                    found.__class__ = _guarded(type(found), called)  # who plays in its place
+                return found
 
         return method
 
@@ -107,6 +110,8 @@ def _decision(decision: Decision, views: Views) -> Decision:
     if actions.dtype.kind not in "iu":
         raise ValueError(f"actions are whole numbers, not {actions.dtype}")
     resigned, values = decision.resigned, decision.values
+    if any(np.any(ended) for ended in (decision.agreed, decision.out_of_time) if ended is not None):
+        raise ValueError("agreed and out_of_time are for people, who are offered draws and timed")
     if resigned is not None:
         resigned = np.asarray(resigned, bool)
         if resigned.shape != rows.shape:
@@ -172,7 +177,9 @@ _CHECKS: Mapping[str, Callable[..., Any]] = {
     "policy": _policy,
     "act_with_values": _decision_with_values,
     "explained": _player,
+    "logged": _player,
     "explain": _explanations,
+    "watch": _nothing,
     "sit_down": _nothing,
 }
 

@@ -62,6 +62,28 @@ class Silent(RandomPlayer):
     def explained(self, log):
         return None
 
+class Talking(RandomPlayer):
+    def logged(self, log):
+        return {}["no such key"]
+
+class Changing(RandomPlayer):
+    def logged(self, log):
+        return Player3(1)
+
+class Watching(RandomPlayer):
+    def watch(self, views):
+        return {}["no such key"]
+
+class Agreeing(RandomPlayer):
+    def act(self, views):
+        none = np.full(len(views), -1)
+        return Decision(none, np.ones(len(views)), agreed=none < 0)
+
+class Late(RandomPlayer):
+    def act(self, views):
+        none = np.full(len(views), -1)
+        return Decision(none, np.ones(len(views)), out_of_time=none < 0)
+
 class Broken(RandomPlayer):
     def __init__(self, seed):
         raise ValueError("never made")
@@ -192,6 +214,10 @@ def test_errors_are_one_line(folder: pathlib.Path, player: str, status: int, wha
         ("Shapeless", ["--resign", ".9"], "act_with_values: ValueError: 2 finite values are"),
         ("Valueless", ["--resign", ".9"], "act_with_values: ValueError: values are needed"),
         ("Silent", ["--explain", "log"], "Silent: explained: ValueError: a player is needed"),
+        ("Talking", ["--explain", "log"], "Talking: logged: KeyError: 'no such key'"),
+        ("Changing", ["--explain", "log"], "Changing: act: KeyError: 'no such key'"),
+        ("Agreeing", [], "Agreeing: act: ValueError: agreed and out_of_time are for people"),
+        ("Late", [], "Late: act: ValueError: agreed and out_of_time are for people"),
     ],
 )
 def test_each_method_is_guarded(
@@ -221,6 +247,15 @@ def test_a_record_starts_no_code(folder: pathlib.Path) -> None:
     assert again.status == 2 and "py:faulty_players:Typed" in again.error_line
     (folder / "faulty_players.py").write_text("raise SystemExit('it was started')")
     assert "it was started" not in run("match", "--resume", "-o", "g.jsonl").err
+
+
+def test_it_watches_what_it_has_played(folder: pathlib.Path) -> None:
+    """When a person goes on with a game that was left."""
+    words = ("human", "py:faulty_players:Watching", *MATCH[1:])
+    assert run("match", *words, stdin=b"\nsave\n").status == 0
+    done = run("match", *words, "--resume", stdin=b"save\n")
+    assert done.status == 1 and "Traceback" not in done.err
+    assert done.err.splitlines()[-1] == "match: Watching: watch: KeyError: 'no such key'"
 
 
 def test_a_policy_is_judged_and_plays(folder: pathlib.Path) -> None:
