@@ -48,7 +48,9 @@ class _Match:
         use_threads(options.concurrency)
         self.options, self.console = options, console
         self.game = Game(options.game, options.rules)
-        options.check_seats(self.game.name, self.game.players, kit_of(self.game).seats)
+        kit = kit_of(self.game)
+        options.check_seats(self.game.name, self.game.players, kit.seats)
+        options.check_limits(self.game.name, kit.draws)
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
         self.people = find_people(self.contestants, options.person, options.record, self.game)

@@ -47,10 +47,11 @@ class Adjudicator(Protocol):
         """The returns, float32 [players], and why, if the game in `row` is decided."""
 
 
-def returns_of_loss(players: int, loser: int) -> npt.NDArray[np.float32]:
-    """Float32 [players] of a game that one player has lost: -1, which the others share."""
-    returns = np.full(players, 1 / max(1, players - 1), np.float32)
-    returns[loser] = -1
+def returns_of_loss(players: int, loser: int, unit: float = 1) -> npt.NDArray[np.float32]:
+    """Float32 [players] of a game that one player has lost: a whole `unit`, which the others
+    share."""
+    returns = np.full(players, unit / max(1, players - 1), np.float32)
+    returns[loser] = -unit
     return returns
 
 
@@ -313,7 +314,8 @@ class Table:
             notes[int(self._games[row])] = AGREED
         for lost, note in ((self._resigned, RESIGNED), (self._late, OUT_OF_TIME)):
             for row in np.flatnonzero(self._live & lost).tolist():
-                returns[row] = returns_of_loss(self.game.players, int(self._actors[row]))
+                loser = int(self._actors[row])
+                returns[row] = returns_of_loss(self.game.players, loser, self.game.unit)
                 notes[int(self._games[row])] = note
                 over[row] = True
         if self.adjudicator:

@@ -24,6 +24,7 @@ def test_a_loss_is_shared_by_the_others(players: int) -> None:
         assert returns[loser] == -1 and abs(returns.sum()) < 1e-6
         assert (np.delete(returns, loser) > 0).all()
     assert returns_of_loss(2, 0).tolist() == [-1, 1]
+    assert returns_of_loss(2, 1, 13).tolist() == [13, -13]
 
 
 @pytest.mark.parametrize("players", [2, 3])

@@ -79,6 +79,11 @@ class Agreeing(RandomPlayer):
         none = np.full(len(views), -1)
         return Decision(none, np.ones(len(views)), agreed=none < 0)
 
+class Quitter(RandomPlayer):
+    def act(self, views):
+        none = np.full(len(views), -1)
+        return Decision(none, np.ones(len(views)), resigned=none < 0)
+
 class Late(RandomPlayer):
     def act(self, views):
         none = np.full(len(views), -1)
@@ -247,6 +252,15 @@ def test_a_record_starts_no_code(folder: pathlib.Path) -> None:
     assert again.status == 2 and "py:faulty_players:Typed" in again.error_line
     (folder / "faulty_players.py").write_text("raise SystemExit('it was started')")
     assert "it was started" not in run("match", "--resume", "-o", "g.jsonl").err
+
+
+def test_to_give_up_is_never_the_cheaper_loss(folder: pathlib.Path) -> None:
+    """In Leduc it costs the largest stake: who has raised would otherwise gain by it."""
+    words = ("--game", "leduc", "-n", 2, "--seed", 1, "-o", "g.jsonl")
+    assert run("match", "py:faulty_players:Quitter", "random", *words).status == 0
+    _, *games = map(json.loads, (folder / "g.jsonl").read_text().splitlines())
+    lost = [game["returns"][game["players"].index(0)] for game in games]
+    assert lost == [-13, -13] and {game["reason"] for game in games} == {"resigned"}
 
 
 def test_it_watches_what_it_has_played(folder: pathlib.Path) -> None:
