@@ -33,6 +33,7 @@ from stratkit.notation.play import Played, play_out
 GSN = LOGS / "barrage.2003.9.2.7.gsn"
 FIRST, LAST = 53, 62
 EASY = ("--by", "barrage-easy")
+QUIET, NO_QUIET = "preset=strong,quiet=3,barrage-easy", "moves are compared at every ply: no quiet="
 Records = list[dict[str, Any]]
 
 
@@ -407,6 +408,7 @@ def test_what_cannot_be_explained(tmp_path: pathlib.Path) -> None:
         (["show", *net, "--ply", 1, "--view", "red", GSN], 2, "no --view, --last or picture"),
         (["replay", *net, other], 1, f"{other}: not a game of barrage, which barrage-easy plays"),
         (["replay", "--explain", "random", GSN], 2, "only a network's moves can be explained"),
+        (["replay", "--explain", QUIET, GSN], 2, f"{NO_QUIET}: '{QUIET}'"),
         (["replay", "--explain", tmp_path / "none", GSN], 1, "none: no such file"),
     ):
         got, out, [line] = fenfs(*arguments)
@@ -425,6 +427,8 @@ def test_what_cannot_be_analysed(tmp_path: pathlib.Path) -> None:
         ([*EASY, duell], 3, f"{duell}: not a game of barrage, which barrage-easy plays"),
         (["--by", "heuristic", GSN], 2, "only a network's moves can be explained: 'heuristic'"),
         (["--by", trees, GSN], 2, "moves are compared by search=mmd, not by search=pimc"),
+        (["--by", QUIET, GSN], 2, f"{NO_QUIET}: '{QUIET}'"),
+        (["--by", QUIET, "--serve"], 2, f"{NO_QUIET}: '{QUIET}'"),
         (["--game", 2, GSN], 1, "no such game in the input"),
         ([*EASY, "--page", "-", GSN], 2, "the page cannot go where the records go"),
         ([*EASY, tmp_path / "none"], 1, f"{tmp_path}/none: cannot read: No such file or directory"),

@@ -202,6 +202,8 @@ def test_what_is_quiet_for_long_enough_is_searched_and_nothing_else() -> None:
     choice = [one.packed[PHASE] == 0 and len(one.moves) > 1 for one in told]
     for one, count, asked in zip(told, counts, choice, strict=True):
         assert (one.search is not None) == (asked and count >= 9)
+        columns = text(one, game, board=False).splitlines()[1].split()
+        assert ("search" in columns) == (asked and count >= 9)
     assert {count < 9 for count in counts} == {True, False} and any(one.search for one in told)
 
 

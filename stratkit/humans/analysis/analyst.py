@@ -93,14 +93,16 @@ def _mean(each: Float64s) -> tuple[float, float]:
 
 def searching(spec: PlayerSpec, worlds: int = WORLDS, depth: int | None = None) -> PlayerSpec:
     """The PLAYER, with a search that compares moves if it has none; its rollouts are so long as its
-    game's, or of `depth` plies. `UsageError`: it is no network, or its search is another one.
-    `InputError`: it cannot be opened."""
+    game's, or of `depth` plies. `UsageError`: it is no network, its search is another one, or
+    not of every ply. `InputError`: it cannot be opened."""
     if spec.kind is not NETWORK:
         raise UsageError("only a network's moves can be explained", text=spec.text)
     options: SearchOptions = spec.options.searching
     if options and options.search != VALUES:
         what = f"moves are compared by search={VALUES}, not by search={options.search}"
         raise UsageError(what, text=spec.text)
+    if options.quiet:
+        raise UsageError("moves are compared at every ply: no quiet=", text=spec.text)
     if not options:
         if depth is None:
             depth = DEPTHS.get(game_of(spec), DEPTH)

@@ -3,6 +3,8 @@ draws one, and for each move the network's policy and what every stage left of i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from stratkit.engine import Game
@@ -32,6 +34,7 @@ def text(
 ) -> str:
     """The explanation, lines ended by a line feed: all moves but rare ones, or the `most` probable
     ones, under the board or without it; with the number of the game or without it."""
+    explanation = _without_idle_search(explanation)
     turn = kit_of(game).turn(explanation.side, explanation.packed)
     first, last = explanation.stages[0][1], explanation.stages[-1][1]
     least = MIN_SHOWN if most is None else 0
@@ -46,6 +49,15 @@ def text(
         rest = float(np.delete(first, order).sum())
         lines.append(f"{more} more: {100 * rest:.1f} % of the network's policy")
     return (turn.board if board else "") + "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _without_idle_search(explanation: Explanation) -> Explanation:
+    """The same without the column of a search that left this turn alone."""
+    network, *others = explanation.stages
+    if explanation.search or not others or others[0][0] != "search":
+        return explanation
+    idle = np.array_equal(network[1], others[0][1])  # one of deployment has no result
+    return replace(explanation, stages=[network, *others[1:]]) if idle else explanation
 
 
 def _heading(explanation: Explanation, numbered: bool) -> str:
