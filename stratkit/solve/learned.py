@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import IO, Any
 
@@ -33,7 +33,7 @@ from stratkit.solve.exploiters import (
     open_exploiters,
 )
 from stratkit.solve.large import walks_dice
-from stratkit.solve.options import GAMES, NOTHING, OWN, ExploitOptions, LearnOptions
+from stratkit.solve.options import EXACT, GAMES, NOTHING, OWN, ExploitOptions, LearnOptions
 from stratkit.solve.plot import plot_learned
 from stratkit.solve.runner import run_exploit
 from stratkit.solve.sets import OpenProgress
@@ -57,9 +57,9 @@ def run_learned(
     cannot be used, or a command that fails.
     """
     assert learning.learn and learning.out
-    for name in ("table", "pairs", "write_response"):
-        if getattr(options, name):
-            raise UsageError(f"{option_name(name)} is for exact values, not for --learn")
+    for field in fields(ExploitOptions):
+        if field.name in EXACT and getattr(options, field.name) != field.default:
+            raise UsageError(f"{option_name(field.name)} is for exact values, not for --learn")
     game, text = Game(options.game, options.rules), options.policies[0]
     spec = _frozen(text, read_player)
     if game.players != 2:

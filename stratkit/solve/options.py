@@ -16,6 +16,8 @@ AVERAGE, ITERATE = "average", "iterate"  # what is counted inside a subgame
 OWN, NOTHING = "own", "none"  # words for first weights
 MARKS = (300, 1_000, 3_000, 7_000, 18_000)  # steps at which exploiters are measured
 BY_LEARNERS = "--learn STEPS --out FOLDER has learners exploit it"
+# Options of exact values, by their fields, of which learners make nothing.
+EXACT = ("repeats", "estimator", "table", "local", "pairs", "write_response")
 GAMES = {True: 400, False: 4_000}  # of a match, on a board and elsewhere
 
 

@@ -273,7 +273,6 @@ REFUSED = {
     "kuhn uniform random --learn 5 --out y": "--learn takes one PLAYER: 'random'",
     "kuhn uniform --seeds 3": "--seeds goes with --learn STEPS",
     "kuhn uniform -n 4": "--games goes with --learn STEPS",
-    "kuhn uniform --learn 5 --out y --pairs": "--pairs is for exact values, not for --learn",
     "kuhn human --learn 5 --out y": "--learn takes a frozen player of self-play, and people are "
     "none: 'human'",
     "kuhn ucc:bot --learn 5 --out y": "--learn takes a frozen player of self-play, and programs "
@@ -296,6 +295,16 @@ REFUSED = {
     "kuhn uniform --learn 5 --out y --config seed.toml": "seed.toml: exploiters have those of "
     "--seeds, not seed",
 }
+# What learners make something of, given or not; and a value of every other option.
+OF_BOTH = {"game", "policies", "threads", "memory", "open", "as_json", "plot", "force"}
+OF_EXACT = {
+    "repeats": "3",
+    "estimator": "iterate",
+    "table": "y.table",
+    "local": "",
+    "pairs": "",
+    "write_response": "y.response",
+}
 SEEDS = "a number from 1 to 1000, or different seeds, as in 3,5 or 3,"
 
 
@@ -317,6 +326,20 @@ def test_what_makes_no_sense_is_one_line_and_leaves_nothing(
         done: Done = here("exploit", *words.split())
         assert (done.error_line, done.out) == (f"exploit: {said}", ""), words
         assert sorted(os.listdir()) == before and done.status in (1, 2)
+
+
+def test_options_of_exact_values_do_not_go_with_learners(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {field.name for field in dataclasses.fields(ExploitOptions)}
+    assert names == OF_BOTH | OF_EXACT.keys()
+    for field, value in OF_EXACT.items():
+        option = f"--{field.replace('_', '-')}"
+        words = ("kuhn", "uniform", "--learn", 5, "--out", "y", option, *value.split())
+        done = here("exploit", *words)
+        what = f"exploit: {option} is for exact values, not for --learn"
+        assert (done.status, done.error_line, os.listdir()) == (2, what, [])
 
 
 @pytest.mark.parametrize(
