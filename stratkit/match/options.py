@@ -261,8 +261,8 @@ def _players(header: RecordHeader, file: str) -> tuple[PlayerSpec, ...]:
         import shlex
 
         texts = [f"name={player.name},{player.spec}" for player in header.players]
-        what = "--resume starts no command that a record names; if you trust these, give them"
-        raise UsageError(f"{what}: {shlex.join(texts)}", file=file)
+        what = "--resume runs no program, class or mixture that a record names"
+        raise UsageError(f"{what}; if you trust these, give them: {shlex.join(texts)}", file=file)
     with error_context(file):
         specs = [(parse_player(player.spec, PLAYERS), player.name) for player in header.players]
     _check_setups(header, *(file for spec, _ in specs for file in _setups_of(spec)))

@@ -165,7 +165,7 @@ def test_in_a_match(tmp_path: pathlib.Path) -> None:
     assert {*drawn[0]} == {"random", "heuristic"} and {*drawn[1]} == {None}
     assert run("rate", games).status == 0
     done = run("match", "--resume", "-o", games)
-    assert done.status == 2 and "--resume starts no command that a record names" in done.err
+    assert done.status == 2 and "mixture that a record names" in done.err
 
 
 @pytest.mark.parametrize(

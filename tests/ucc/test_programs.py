@@ -264,7 +264,8 @@ def test_resume_starts_no_command_that_a_record_names(tmp_path: pathlib.Path, ta
         before = path.read_text()
         done = run("match", "--resume", "-o", path)
         assert done.status == 2 and path.read_text() == before
-        what = "--resume starts no command that a record names; if you trust these, give them: "
+        what = "--resume runs no program, class or mixture that a record names; if you trust "
+        what += "these, give them: "
         given = shlex.join([f"name=a,{spec}", "name=heuristic,heuristic"])
         assert done.error_line == f"match: {path}: {what}{given}"
     assert not touched.exists()
