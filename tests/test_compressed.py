@@ -16,10 +16,16 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from running import ROOT, run
+from running import ROOT, here, run
 from stratkit import read_games
 from stratkit.compressed import compression, decompressed, plain_name
+from stratkit.engine import Game
+from stratkit.engine.stratego import variant
 from stratkit.errors import InputError
+from stratkit.humans.human import read_favourites
+from stratkit.notation.setups import parse_setup, variant_of
+from stratkit.setups.given import read_openings
+from stratkit.setups.told import read_setup
 from stratkit.storage.records import MAX_LINE
 
 SAMPLES = ROOT / "formats/samples"
@@ -129,8 +135,8 @@ def packed(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> pathlib.Pa
 def same(command: str, *arguments: object, path: pathlib.Path, plain: pathlib.Path) -> None:
     one, other = (run(command, *arguments, p) for p in (path, plain))
     assert one.status == other.status == 0
-    for there, here in ((one.out, other.out), (one.err, other.err)):
-        assert there.replace(str(path), "F").split() == here.replace(str(plain), "F").split()
+    for packed, unpacked in ((one.out, other.out), (one.err, other.err)):
+        assert packed.replace(str(path), "F").split() == unpacked.replace(str(plain), "F").split()
 
 
 def test_commands_read_them(packed: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -193,6 +199,24 @@ def test_logs_and_setups_are_read_too(packed: pathlib.Path, tmp_path: pathlib.Pa
         path = tmp_path / (plain.name + packed.suffix)
         path.write_bytes(way(plain.read_bytes()))
         same("fenfs", "convert", "--to", "setups", path=path, plain=plain)
+
+
+def test_setups_are_read_wherever_a_command_takes_them(
+    packed: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    lines = (SAMPLES / "gravon.setups").read_text().splitlines()
+    kind = variant("barrage")
+    own = [one for one in lines if variant_of(parse_setup(one)) is kind][:2]
+    plain = tmp_path / "plain.setups"
+    plain.write_text("".join(f"{one} {name}\n" for one, name in zip(own, "ab", strict=True)))
+    packed.write_bytes(WAYS[packed.suffix](plain.read_bytes()))
+    both, game = (str(packed), str(plain)), Game("barrage")
+    assert len({read_setup(f"{file}#b", game).tobytes() for file in both}) == 1
+    assert len({str(read_favourites(file, game)) for file in both}) == 1
+    assert len({read_openings(file, "barrage")[1] for file in both}) == 1
+    words = ("deploy-gen", "--game", "barrage", "-n", 3, "--seed", 1, "--from")
+    (told,) = {here(*words, file) for file in both}  # model:FILE has it read likewise
+    assert (told.status, told.err) == (0, "")
 
 
 def test_episodes_stay_what_they_are(tmp_path: pathlib.Path) -> None:

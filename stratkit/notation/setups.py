@@ -15,6 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from stratkit.arrays import Bytes
+from stratkit.compressed import decompressed
 from stratkit.engine.stratego import (
     BLUE,
     NO_PIECE,
@@ -85,8 +86,9 @@ class NamedSetup:
 def read_setups(
     stream: BinaryIO, file: str, variant: Variant | None = None, name: str | None = None
 ) -> Iterator[tuple[int, NamedSetup | InputError]]:
-    """The lines of a `.setups` stream, as `parsed_lines`, or those of this name, or an error that
-    tells the names there are. Without `variant` each setup must fit some variant."""
+    """The lines of a `.setups` stream, compressed or not, as `parsed_lines`, or those of this
+    name, or an error that tells the names there are. Without `variant` each setup must fit some
+    variant. `InputError`: damaged compressed data."""
 
     def parse(line: str) -> NamedSetup:
         text, *words = re.split("[ \t]+", line)
@@ -100,7 +102,7 @@ def read_setups(
             raise
 
     found, others, number = name is None, dict[str, None](), 0
-    for number, line in parsed_lines(stream, file, parse):
+    for number, line in parsed_lines(decompressed(stream, file), file, parse):
         if isinstance(line, InputError) or name in (None, line.name):
             found = True
             yield number, line

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from stratkit.arrays import Float64s
+from stratkit.compressed import compression
 from stratkit.engine import Game
 from stratkit.engine.stratego import Variant, variant
 from stratkit.errors import InputError, Say, UsageError, error_context, nearest
@@ -113,7 +114,8 @@ def _is_setups(source: str) -> bool:
     if is_onnx(source):
         return False
     with open_input(source) as stream:
-        return stream.read(9)[8:] != b"{"
+        head = stream.read(9)
+    return head[8:] != b"{" or compression(head) == "zstd"  # no length begins as zstd does
 
 
 def _numbers(text: str, constraints: Constraints) -> SetupSource:
