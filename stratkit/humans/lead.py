@@ -20,7 +20,15 @@ from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.words import SEND
 from stratkit.models.shipped import SHIPPED
-from stratkit.notation.fenfs import OBSERVER, Fenfs, complete, fenfs_of, parse_fenfs, start_position
+from stratkit.notation.fenfs import (
+    OBSERVER,
+    Fenfs,
+    check_board,
+    complete,
+    fenfs_of,
+    parse_fenfs,
+    start_position,
+)
 from stratkit.notation.log import Log
 from stratkit.notation.setups import has_counts, parse_setup, setup_text
 from stratkit.notation.squares import move_words, parse_move
@@ -80,6 +88,7 @@ def _dealt(fenfs: Fenfs, game: Game, seed: int) -> Position:
     """The position as one that a game begins at. Pieces that it hides from the side to move are
     dealt as that side could imagine them."""
     kind = variant(game.name)
+    check_board(fenfs, kind)
     if fenfs.view is not OBSERVER and fenfs.side == fenfs.view:
         batch = Batch(game, 1)
         batch.start(0, complete(replace(fenfs, variant=kind)).to_bytes())

@@ -368,12 +368,17 @@ def complete(fenfs: Fenfs) -> Position:
     return Position(known.variant, cells, known.side, known.plies)
 
 
-def start_position(fenfs: Fenfs, variant: Variant) -> Position:
-    """The position as one that a game of `variant` begins at. Raises `InputError` where none can:
-    on another board, with hidden pieces, with more than a side has, or without a flag."""
+def check_board(fenfs: Fenfs, variant: Variant) -> None:
+    """`InputError`: a position on another board than that of `variant`."""
     board = fenfs.variant
     if (board.width, board.height, board.lakes) != (variant.width, variant.height, variant.lakes):
         raise InputError(f"not a board of {variant.name}", text=fenfs)
+
+
+def start_position(fenfs: Fenfs, variant: Variant) -> Position:
+    """The position as one that a game of `variant` begins at. Raises `InputError` where none can:
+    on another board, with hidden pieces, with more than a side has, or without a flag."""
+    check_board(fenfs, variant)
     if fenfs.side != fenfs.ply % 2:
         raise InputError("red moves at even plies, and blue at odd ones", text=fenfs)
     if fenfs.view is not OBSERVER:

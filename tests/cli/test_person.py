@@ -15,6 +15,10 @@ from fenfs_here import SAMPLES
 from running import PATIENCE, command_line, run
 from stratkit.notation.drawing import UNICODE
 
+BARRAGE_OF_RED = (
+    "aaMaEaaaaaaaBaaaLaKaaaaaaDaCaaaaaaaaaaaaaa__aa__aaaa__aa__aaaaaaaaaaa??aaaaaaaaa?aaaa?aaaa?a?ad?paaa"
+    " r 2"
+)
 PLAY = ("human", "heuristic", "-n", 2, "--game", "mini", "--max-plies", 60, "--seed", 3)
 
 
@@ -419,6 +423,7 @@ def test_a_person_goes_on_from_a_position_alone(tmp_path: pathlib.Path) -> None:
     (tmp_path / "one.fenfs").write_text(f"{red[7]}\n")
     for text, what in (
         (f"{tmp_path}/one.fenfs:1:7", "hidden pieces, where a game begins"),
+        (BARRAGE_OF_RED, "not a board of mini"),
         (red[8], "6 hidden pieces, and 8 that it could be: which are left?"),
         (whole[7].replace("b 7", "b 8"), "red moves at even plies, and blue at odd ones"),
     ):
