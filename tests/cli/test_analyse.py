@@ -19,7 +19,7 @@ import pytest
 
 from browser import Browser
 from fenfs_here import LOGS, fenfs
-from running import ROOT, run
+from running import ROOT, here, run
 from stratkit.cli.options import read_player
 from stratkit.engine import Batch
 from stratkit.engine.stratego import MOVED, PIECE, REVEALED, SIDE, TYPE
@@ -439,6 +439,16 @@ def test_what_cannot_be_analysed(tmp_path: pathlib.Path) -> None:
         assert (done.status, done.out) == (status, ""), lines
         assert lines and all(line.startswith("analyse: ") for line in lines)
         assert what in lines[0], lines
+
+
+def test_a_game_without_a_ply_to_judge_is_told() -> None:
+    done = here("analyse", *EASY, "--plies", "900..", GSN)
+    assert (done.status, done.error_line) == (
+        0,
+        f"analyse: {GSN}: no ply is judged: the game has 71",
+    )
+    game = json.loads(done.out.splitlines()[-1])
+    assert game["kind"] == "game" and "accuracy" not in game["red"] and game["red"]["plies"] == 0
 
 
 def test_other_rules_are_told(tmp_path: pathlib.Path) -> None:

@@ -127,6 +127,8 @@ def _analyse(
             found.append(record)
             _write(out, record)
         tell(record["kind"] == "ply")
+    if not any(record["kind"] == "ply" for record in found):
+        warn(f"{game.raw.name}: no ply is judged: the game has {game.log.plies}")
 
 
 def _write(out: IO[Any], record: Record) -> None:
