@@ -92,7 +92,8 @@ def _check_game(program: Program, game: Game, colour: int, seed: int) -> Iterato
         reason = finished.notes[colour].reason
         moves = heard.lines[variant(game.name).ranks :]
         if fault is not None:
-            yield WRONG, f"{name}: move {len(moves)}: {reason}: {fault}"
+            made = (int(finished.plies[0]) + 1 - colour) // 2
+            yield WRONG, f"{name}: move {made + 1}: {reason}: {fault}"
         else:
             yield OK, f"{name}: plays {len(moves)} moves"
         slowest = max((seconds for _, seconds in moves), default=0.0)

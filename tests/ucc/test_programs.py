@@ -472,6 +472,10 @@ def test_a_served_player_says_what_it_does_not_understand() -> None:
             ],
         ),
         ("unreadable move", ["RED: move 2: unreadable_move", "BLUE: move 2: unreadable_move"]),
+        ("illegal move", ["RED: move 2: illegal_move", "BLUE: move 2: illegal_move"]),
+        ("exit", ["RED: move 3: exit", "BLUE: move 3: exit"]),
+        ("silence", ["RED: move 3: silence", "BLUE: move 3: silence"]),
+        ("megabyte line", ["RED: move 2: flood", "BLUE: move 2: flood"]),
         ("late, and unreadable", ["RED: move 2: unreadable_move", "BLUE: move 2: unreadable_move"]),
         (
             "ignores the end",
@@ -486,7 +490,7 @@ def test_a_served_player_says_what_it_does_not_understand() -> None:
 )
 def test_check_says_what_a_program_does_wrong(mode: str, wrong: list[str], tag: str) -> None:
     key, value = tag.split("=", 1)
-    player = f"time=60,startup=60,{bot(mode)}"
+    player = f"time={1 if mode == 'silence' else 60},startup=60,{bot(mode)}"
     done = run("match", "--check", player, "--game", "mini", "--seed", 1, **{key: value})
     said = [line.removeprefix("wrong: ") for line in done.out.splitlines() if line[:5] == "wrong"]
     said = [line for line in said if "the original manager waits" not in line]  # a busy machine
