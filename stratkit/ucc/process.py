@@ -138,7 +138,7 @@ class Process:
                 raise Fault("exit", self._last_words()) from None
 
     def line(self, seconds: float) -> str:
-        """The next line, without its end. What is no ASCII becomes backslashes."""
+        """The next line, without its end. What is no UTF-8 becomes U+FFFD."""
         deadline = time.monotonic() + seconds
         while b"\n" not in self._buffer:
             self._check_size(len(self._buffer), MAX_LINE, "a line")
@@ -236,4 +236,4 @@ class Process:
 
 
 def _text(line: bytes) -> str:
-    return line.decode("ascii", "backslashreplace")
+    return line.decode("utf-8", "replace")

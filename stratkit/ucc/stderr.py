@@ -55,9 +55,9 @@ class Stderr:
                 self._log = -1
 
     def last(self) -> str:
-        """The last lines in one, with backslashes for what is no ASCII; "" if there are none."""
+        """The last lines in one, with U+FFFD for what is no UTF-8; "" if there are none."""
         self.drain()
-        lines = self._tail.decode("ascii", "backslashreplace").split("\n")
+        lines = self._tail.decode("utf-8", "replace").split("\n")
         return " | ".join([line.strip() for line in lines if line.strip()][-LINES:])
 
     def close(self) -> None:

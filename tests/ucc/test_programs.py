@@ -73,7 +73,7 @@ FAULTS = {
     "flood": ("flood", "unasked output of over 4096 bytes"),
     "megabyte line": ("flood", "a line of over 1000 bytes"),
     "illegal move": ("illegal_move", "off the board: '0 0 UP'"),
-    "unreadable move": ("unreadable_move", r"no move: 'c2 to c3\x1b[31m'"),
+    "unreadable move": ("unreadable_move", r"no move: 'c2 to ç3\x1b[31m'"),
     "illegal setup": ("illegal_setup", "a setup of mini has 1 of type flag, not 0"),
 }
 

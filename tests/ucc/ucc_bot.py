@@ -145,7 +145,7 @@ def game():
             if MODE == "illegal move":
                 move = "0 0 UP"
             if MODE in ("unreadable move", "late, and unreadable"):
-                move = "c2 to c3\x1b[31m"
+                move = "c2 to ç3\x1b[31m"
         put(move)
         if move != "SURRENDER":
             get()
