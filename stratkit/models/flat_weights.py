@@ -32,7 +32,7 @@ class FlatNetwork(NamedTuple):
 def flat_network(net: str, weights: Weights) -> FlatNetwork:
     """The network of this name, with these weights. `InputError`: it is no `fromto`."""
     if without_ending(net).partition(":")[0] != "fromto":
-        raise InputError("no network fromto", text=net)
+        raise InputError("a page plays networks fromto, and this one is another", text=net)
     channels, blocks = channels_and_blocks(without_ending(net))
     with_deployment = has_deployment(net)
     layers = [fromto_weights(weights, "play." if with_deployment else "")]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from running import ROOT
+from storage.stored import save_network
 from stratkit.engine import Batch, Game, observation_dtype
 from stratkit.engine.stratego import placements, variant
 from stratkit.errors import InputError, UsageError
@@ -258,3 +259,13 @@ def test_the_module_is_made_of_the_sources(tmp_path: pathlib.Path) -> None:
     made["build"](tmp_path / "engine.wasm")
     same = (tmp_path / "engine.wasm").read_bytes() == (STANDALONE / "engine.wasm").read_bytes()
     assert same, "make page builds it"
+
+
+def test_a_network_that_no_page_plays_is_named_by_its_file(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "a.safetensors"
+    save_network(file, "plain", Game("mini"))
+    players = [parse_player(text, PLAYERS) for text in ("human", str(file))]
+    with pytest.raises(InputError) as caught:
+        write_page(str(tmp_path / "page.html"), players, Game("mini"), None, False)
+    what = "a page plays networks fromto, and this one is another"
+    assert str(caught.value) == f"{file}: {what}: 'plain'" and not (tmp_path / "page.html").exists()

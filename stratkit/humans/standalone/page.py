@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from stratkit.engine import Game
 from stratkit.engine.stratego import TYPES, variant
-from stratkit.errors import InputError, UsageError, printable
+from stratkit.errors import InputError, UsageError, error_context, printable
 from stratkit.games.kit import Notation
 from stratkit.games.table import kit_of
 from stratkit.humans.kind import HUMAN
@@ -190,7 +190,8 @@ def write_page(
             warn(contestant.caution)
         if _source(opponent) not in nets:
             model = open_model(opponent.spec.spec, opponent.spec.options.net)
-            nets[_source(opponent)] = flat_network(model.net, model.weights)
+            with error_context(opponent.spec.spec):
+                nets[_source(opponent)] = flat_network(model.net, model.weights)
     weights = b"".join(net.weights for net in nets.values())
     data = page(facts(game, players, opponents, seed, nets), weights).encode()
     if len(data) > MAX_BYTES:
