@@ -14,7 +14,8 @@ This folder gets the games of each night, games-DATE.jsonl, a page of ratings, r
 nights.csv: a line for each night with the date, the rating and the scores. Random has rating 0, and
 intervals are of differences from the mean of all. A night that was interrupted goes on when it is
 started again on the same day. With --now it is no night but begins by itself whenever it is
-started, beside a learner: its date has a time.
+started, beside a learner: its date has a time. A RUN that was learned anew begins another folder:
+nothing is played where a checkpoint has other weights than in earlier nights.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ import subprocess
 from typing import Any
 
 from stratkit.declared import whole
+from stratkit.errors import printable
 from stratkit.models.shipped import LEARNED
 from stratkit.script import Parser, argument
+from stratkit.storage.checkpoints import checkpoint_hash
 from stratkit.storage.csv_text import csv_text
 
 SCRIPTED = ["rusher", "miner-hunter", "careful", "turtle", "sniper"]
@@ -47,12 +50,16 @@ def call(*words: str) -> str:
     return done.stdout
 
 
-def checkpoints(run: pathlib.Path) -> dict[str, str]:
-    """PLAYERs by name, the newest first."""
+def checkpoints(run: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Files by the names of players, which hold no comma; the newest first."""
     found = sorted(run.glob("checkpoints/step-*.safetensors"), reverse=True)
-    names = [f"{run.resolve().name}@{int(path.stem.rpartition('-')[2])}" for path in found]
-    paths = [os.path.join(".", path) for path in found]
-    return {name: f"name={name},{path}" for name, path in zip(names, paths, strict=True)}
+    name = run.resolve().name.replace(",", "_")
+    return {f"{name}@{int(path.stem.rpartition('-')[2])}": path for path in found}
+
+
+def player(name: str, path: pathlib.Path) -> str:
+    """The PLAYER that a checkpoint is."""
+    return f"name={name},{os.path.join('.', path)}"
 
 
 def begun() -> list[str]:
@@ -66,10 +73,21 @@ def begun() -> list[str]:
     return found
 
 
-def players(record: str) -> list[str]:
-    """The names in the header of a record, the checkpoint first."""
+def players(record: str) -> dict[str, str | None]:
+    """In the header of a record, names and hashes of weights; the checkpoint first."""
     with open(record, encoding="utf-8") as lines:
-        return [player["name"] for player in json.loads(lines.readline())["players"]]
+        return {one["name"]: one["sha256"] for one in json.loads(lines.readline())["players"]}
+
+
+def check_same(own: dict[str, pathlib.Path], records: list[str]) -> None:
+    """Ends where a checkpoint has other weights than in earlier nights: games of both do not go
+    together."""
+    for record in records:
+        for name, sha256 in players(record).items():
+            if name in own and checkpoint_hash(own[name]) != sha256:
+                what = "the RUN was learned anew: begin another folder, or move the old games away"
+                place = printable(f"{own[name]}: other weights than {name}'s in {record}")
+                raise SystemExit(f"nightly.py: {place}: {what}")
 
 
 def chosen(pool: dict[str, str], elo: dict[str, float], own: float, number: int) -> list[str]:
@@ -87,34 +105,37 @@ def play(run: pathlib.Path, game: str, games: str, number: int, date: str) -> No
     own = checkpoints(run)
     if not own:
         raise SystemExit(f"nightly.py: {run}: no checkpoint yet")
+    check_same(own, earlier)
     newest = next(iter(own))
     rated = json.loads(call("rate", "-q", "--json", *RATED, *earlier))["players"] if earlier else []
-    elo = {player["name"]: player["elo"] for player in rated}
-    before = players(earlier[-1])[0] if earlier else newest
+    elo = {one["name"]: one["elo"] for one in rated}
+    before = next(iter(players(earlier[-1]))) if earlier else newest
     board = re.sub(":.*", "", game) in BOARDS
     # In the first night all come in this order, so that random, whose rating is 0, is there.
     thumbs = ["heuristic"] if board or game.startswith("diplomacy:") else []
     shipped = [name for name in reversed(LEARNED) if LEARNED[name] == game]  # the weaker first
     others = ["random", *thumbs, *shipped, *(SCRIPTED if board else [])]
-    pool = {name: player for name, player in own.items() if name in elo and name != newest}
+    met = {name: path for name, path in own.items() if name in elo and name != newest}
+    pool = {name: player(name, path) for name, path in met.items()}
     pool |= {name: name for name in others}
     opponents = chosen(pool, elo, elo.get(before, 0.0), number)
     # A file without a header is begun anew, unless another night is at it.
-    call("match", "--resume", own[newest], *opponents, "--gauntlet", "--game", game, "-n", games,
+    playing = player(newest, own[newest]), *opponents
+    call("match", "--resume", *playing, "--gauntlet", "--game", game, "-n", games,
          "--seed", re.sub(r"\D", "", date), "-q", "-o", record)  # fmt: skip
 
 
 def nights(records: list[str]) -> str:
     """A table of all nights, as CSV."""
     rated = json.loads(call("rate", "-q", "--json", *RATED, *records))
-    by_name = {player["name"]: player for player in rated["players"]}
+    by_name = {one["name"]: one for one in rated["players"]}
     rows: list[list[object]] = [["date", "player", "elo", "low", "high", "scores"]]
     for record in records:
         name, *others = players(record)
-        if player := by_name.get(name):
+        if found := by_name.get(name):
             scores = [f"{other} {score(rated['meetings'], name, other)}" for other in others]
             date = record[len("games-") : -len(".jsonl")]
-            told = [round(player[what]) for what in ("elo", "low", "high")]
+            told = [round(found[what]) for what in ("elo", "low", "high")]
             rows.append([date, name, *told, ", ".join(scores)])
     return csv_text(rows)
 

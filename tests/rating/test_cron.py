@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ import pytest
 from running import PATIENCE, ROOT, forked_commands
 from storage.stored import save_network
 from stratkit.engine import Game
+from stratkit.players.registry import parse_player
 
 GUIDE = (ROOT / "docs/logs.md").read_text()
 
@@ -187,6 +189,42 @@ def test_the_nearest_to_one_half_are_met() -> None:
     elo = {"far": 900.0, "near": 520.0, "below": 410.0, "as far": 100.0}
     assert chosen(pool, elo, 500.0, 5) == ["UNKNOWN", "NEAR", "BELOW", "FAR", "AS FAR"]
     assert chosen(pool, elo, 500.0, 2) == ["UNKNOWN", "NEAR"]
+
+
+def test_a_run_may_have_any_name(tmp_path: pathlib.Path) -> None:
+    script = runpy.run_path(str(ROOT / "examples/nightly.py"))
+    file = tmp_path / "lr=.1,b=2/checkpoints/step-00000007.safetensors"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    found = script["checkpoints"](tmp_path / "lr=.1,b=2")
+    [(name, path)] = found.items()
+    spec = parse_player(script["player"](name, path))
+    assert (name, path) == ("lr=.1_b=2@7", file) and (spec.name, spec.spec) == (name, str(file))
+    spec = parse_player(script["player"](name, path.relative_to(tmp_path)))
+    assert spec.spec == f"./{file.relative_to(tmp_path)}"
+
+
+def test_nothing_is_played_with_weights_that_earlier_nights_do_not_know(
+    tmp_path: pathlib.Path,
+) -> None:
+    """Since games of both could not be rated together."""
+    script = runpy.run_path(str(ROOT / "examples/nightly.py"))
+    file, record = (
+        tmp_path / "run/checkpoints/step-00000007.safetensors",
+        tmp_path / "games-1.jsonl",
+    )
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"weights")
+    own = script["checkpoints"](tmp_path / "run")
+    known = {"name": "run@7", "spec": str(file), "sha256": hashlib.sha256(b"weights").hexdigest()}
+    other = {"name": "random", "spec": "random", "sha256": None}
+    record.write_text(json.dumps({"players": [known, other]}) + "\n")
+    script["check_same"](own, [str(record)])
+    file.write_bytes(b"others")
+    with pytest.raises(SystemExit) as caught:
+        script["check_same"](own, [str(record)])
+    said = f"nightly.py: {file}: other weights than run@7's in {record}: the RUN was learned anew: "
+    assert str(caught.value) == f"{said}begin another folder, or move the old games away"
 
 
 @pytest.mark.parametrize(
