@@ -51,6 +51,14 @@ def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:
     return ActingPolicy(replace(options, searching=seen), True)
 
 
+def unsearched(searching: SearchOptions, moves_in_turn: bool = False) -> str | None:
+    """The key by which decisions go without a search, of which a network could learn; None: there
+    is none. `moves_in_turn`: of a game whose deployment alone is simultaneous."""
+    if searching.search == "endgame" or (searching.of_turns and moves_in_turn):
+        return f"search={searching.search}"
+    return f"quiet={searching.quiet}" if searching.quiet else None
+
+
 def check_actors(keys: str, true_sight: bool, searched: bool = True) -> None:
     """`UsageError`: learning does not go by what these keys ask of self-play, or self-play would
     refuse them, perhaps hours later. `true_sight`: the true state is searched at first. `searched`:
@@ -62,11 +70,8 @@ def check_actors(keys: str, true_sight: bool, searched: bool = True) -> None:
     if searching.time is not None:
         what = "--actors has no time limit, as by time= or preset=strong, in self-play that learns"
         raise UsageError(what, text=keys)
-    if searching.quiet:
-        what = "--actors has no quiet=: self-play that learns searches every decision"
-        raise UsageError(what, text=keys)
-    if searched and searching.search == "endgame":
-        what = "search=endgame leaves decisions without a target: it goes with --targets played"
+    if searched and (key := unsearched(searching)):
+        what = f"{key} leaves decisions without a target: it goes with --targets played"
         raise UsageError(what, text=keys)
     if true_sight and not searching.trees:
         raise UsageError(f"--true-sight needs {TREES} in --actors", text=keys)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stratkit.engine import Game
 from stratkit.errors import Say
 from stratkit.play import MAX_SLOTS
-from stratkit.play.acting import acting_policy
+from stratkit.play.acting import acting_policy, unsearched
 from stratkit.play.finished import Finished, in_order
 from stratkit.play.opponents import ByScore, ByTurns
 from stratkit.play.options import ITSELF, RULES, SelfplayOptions
@@ -52,6 +52,7 @@ class Actor:
         self.output: int | None = None  # the descriptor to which episodes go, if any
         self._true_sight = False
         self.player: Player = RandomPlayer(options.seed)
+        self._tell_unsearched()
         if options.follow:
             from stratkit.play.follower import Follower
 
@@ -64,6 +65,16 @@ class Actor:
     def true_sight(self) -> bool:
         """Whether the search looks at the true state alone."""
         return self.follower.acting.true_sight if self.follower else self._true_sight
+
+    def _tell_unsearched(self) -> None:
+        """Says what the games are for, if only some of their decisions are searched."""
+        if not self.options.actors:
+            return
+        policy = "policy" if self.options.by_network else self.options.policy
+        searching = acting_policy(self.options.actors, policy).searching
+        if key := unsearched(searching, self.game.actions_per_ply > 1):
+            what = "only train --targets played learns from these games"
+            self.warn(f"{key} leaves decisions without a target: {what}")
 
     def _open_policy(self) -> None:
         """A player that stays as it is: a network, or rules, perhaps with a search."""

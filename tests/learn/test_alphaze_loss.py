@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pathlib
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from learn.games import as_parts, episodes, optimizer
-from running import run
+from running import here, run
 from stratkit.engine import Game
 from stratkit.errors import InputError, UsageError
 from stratkit.learn.alphaze import AlphaZe
@@ -170,7 +171,7 @@ def test_true_sight_comes_first() -> None:
         ("search=mmd,belief=true", 0, "belief=true is one known world"),
         ("search=mmd,time=1", 0, "--actors has no time limit"),
         ("search=pimc,time=1", 9, "--actors has no time limit"),
-        ("search=pimc,quiet=9", 0, "--actors has no quiet="),
+        ("search=pimc,quiet=9", 0, "quiet=9 leaves decisions without a target"),
         ("search=pimc,sees=all", 0, "sees=all: one of mover, world is needed"),
         *((f"preset={preset},search=pimc", 9, "no time limit" if preset == "strong" else None)
           for preset in NETWORK.presets),
@@ -200,9 +201,30 @@ def test_a_search_that_leaves_decisions_alone_is_for_those_who_learn_what_was_pl
         AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=rm), 1)
     AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=rm, targets="played"), 1)
     AlphaZe("mlp:8", Game("diplomacy:tiny"), AlphaZeConfig(actors=rm), 1)
-    check_actors("search=endgame", False, searched=False)
+    for keys in ("search=endgame", "search=pimc,quiet=9"):
+        check_actors(keys, False, searched=False)
     done = run("train", "--algorithm", "alphaze", "--actors", "search=endgame", "--out", "RUN")
     assert done.status == 2 and done.error_line.startswith("train: search=endgame leaves decisions")
+
+
+@pytest.mark.parametrize(
+    ("keys", "game", "key"),
+    [
+        ("search=pc-pimc,nodes=2,worlds=1,quiet=5", "nano", "quiet=5"),
+        ("search=endgame", "nano", "search=endgame"),
+        ("search=rm,games=1,samples=4,iterations=2", "nano", "search=rm"),
+        ("search=pc-pimc,nodes=2,worlds=1", "nano", None),
+    ],
+)
+def test_self_play_tells_what_its_games_are_for(
+    keys: str, game: str, key: str | None, tmp_path: pathlib.Path
+) -> None:
+    """Games of which only some decisions were searched, before the first is played."""
+    words = ("--game", game, "-n", 1, "--policy", "random", "--actors", keys, "--max-actions", 9)
+    done = here("selfplay", *words, "--seed", 1, "-o", tmp_path / "a.eps")
+    what = "leaves decisions without a target: only train --targets played learns from these games"
+    told = [line for line in done.err.splitlines() if "target" in line]
+    assert (done.status, told) == (0, [f"selfplay: {key} {what}"] if key else [])
 
 
 def test_targets_that_cannot_be_learned_are_refused() -> None:
