@@ -203,7 +203,7 @@ def test_it_learns_beside_other_algorithms(tmp_path: pathlib.Path) -> None:
     """One table is made, in a copy whose commands need no time to start; the other is of the same
     script, which has tests of its own."""
     copy = tmp_path / "examples/alphaze/Makefile"
-    for path in (MAKEFILE, ROOT / "bench/learning.py", ROOT / "bench/command_line.py"):
+    for path in (MAKEFILE, ROOT / "bench/learning.py"):
         (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, tmp_path / path.relative_to(ROOT))
     make(tmp_path, "nashconv.txt", "MINUTES=0", "SEEDS=1", "SOLVED=kuhn", makefile=copy)
