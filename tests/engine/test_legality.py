@@ -122,10 +122,10 @@ def occasions(game: SlowGame, move: tuple[int, int]) -> list[str]:
 
 KINDS: dict[str, tuple[Callable[..., Position | None], list[tuple[Player, Player]], int]] = {
     "random": (whole_game, [(any_move, any_move)], 10_000),
-    "shuttling": (whole_game, [(shuttle, shuttle), (shuttle, any_move)], 20_000),
-    "scouts": (scouts, [(scout_along, scout_along), (scout_along, shuttle)], 20_000),
-    "chases": (runners_and_chasers, [(chase, run_away), (run_away, chase), (chase, chase)], 50_000),
-    "strikes": (prey, [(strike, run_away), (run_away, strike)], 50_000),
+    "shuttling": (whole_game, [(shuttle, shuttle), (shuttle, any_move)], 8_000),
+    "scouts": (scouts, [(scout_along, scout_along), (scout_along, shuttle)], 8_000),
+    "chases": (runners_and_chasers, [(chase, run_away), (run_away, chase), (chase, chase)], 20_000),
+    "strikes": (prey, [(strike, run_away), (run_away, strike)], 20_000),
 }
 # What must have happened how often, at least, in 1,000 plies of that kind.
 LEAST: dict[str, dict[str, float]] = {

@@ -31,7 +31,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("engine")
     flags = [
         "-std=c11",
-        "-O1",
+        "-O0",
         "-g",
         "-Wall",
         "-Wextra",
