@@ -16,6 +16,7 @@ class DiceKit(Kit):
     """A bid is a number of dice and their face, as `2x5`; the next one may be called a liar."""
 
     dealt = "dice"
+    stakes = False
 
     def action_names(self) -> npt.NDArray[Any]:
         names = super().action_names()

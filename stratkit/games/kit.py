@@ -61,6 +61,7 @@ class Kit:
 
     notation      how its games are written
     draws         whether `turn` draws a board
+    stakes        whether more or less than 1 may be won and lost, as nobody knows beforehand
     hidden_types  whether what is hidden are types of pieces by square (`engine.hidden_types`)
     dealt         what chance deals: first to player 0, then to player 1, then to all; "": its draws
                   have no names
@@ -68,6 +69,7 @@ class Kit:
 
     notation: ClassVar[Notation] = Notation.NUMBERS
     draws: ClassVar[bool] = False
+    stakes: ClassVar[bool] = True
     hidden_types: ClassVar[bool] = False
     dealt: ClassVar[str] = ""
 

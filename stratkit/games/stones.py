@@ -21,6 +21,7 @@ class StonesKit(Kit):
     """Square boards of cells that are called like `b3`."""
 
     draws = True
+    stakes = False
     slanted = False
 
     def action_names(self) -> npt.NDArray[Any]:

@@ -199,12 +199,12 @@ class MatchOptions:
             if getattr(self, name) is not None:
                 raise UsageError(f"--{name} is for games of two players, not for {game}")
 
-    def check_limits(self, game: str, on_board: bool) -> None:
-        """`UsageError`: games are to end by values that are no chances to win: without a board
-        there may be stakes, of which nobody knows how much is lost."""
-        for name in () if on_board else ("resign", "draw"):
+    def check_limits(self, game: str, stakes: bool) -> None:
+        """`UsageError`: games are to end by values that are no chances to win: with stakes nobody
+        knows how much is lost."""
+        for name in ("resign", "draw") if stakes else ():
             if getattr(self, name) is not None:
-                what = "is for games on a board, where a win is worth 1"
+                what = "is for games without stakes, where a win is worth 1"
                 raise UsageError(f"--{name} {what}, not for {game}")
 
     def _check_whole(self) -> None:

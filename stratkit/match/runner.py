@@ -50,7 +50,7 @@ class _Match:
         self.game = Game(options.game, options.rules)
         kit = kit_of(self.game)
         options.check_seats(self.game.name, self.game.players, kit.seats)
-        options.check_limits(self.game.name, kit.draws)
+        options.check_limits(self.game.name, kit.stakes)
         opening, self.setups_sha256 = read_openings(options.setups, self.game.name)
         self.contestants = open_contestants(options, self.game, console)
         self.people = find_people(self.contestants, options.person, options.record, self.game)

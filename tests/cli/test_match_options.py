@@ -189,12 +189,12 @@ def test_sprt(players: tuple[str, str], status: int, said: str, tmp_path: pathli
 
 
 @pytest.mark.parametrize("option", ["--resign", "--draw"])
-@pytest.mark.parametrize("game", ["leduc", "kuhn", "liars_dice:1x2"])
+@pytest.mark.parametrize("game", ["leduc", "kuhn", "moves:nano"])
 def test_games_with_stakes_are_played_out(option: str, game: str) -> None:
     """What a network expects there is no chance to win, and a loss has no price of its own."""
     done = run("match", "random", "policy", option, ".5", "-n", 2, "--game", game, "-o", "-")
     assert done.status == 2
-    what = "is for games on a board, where a win is worth 1, not for"
+    what = "is for games without stakes, where a win is worth 1, not for"
     assert done.error_line == f"match: {option} {what} {game}"
 
 

@@ -13,6 +13,7 @@ class DiplomacyKit(Kit):
     """Powers, and rules of thumb. Orders are written and drawn by map and phase, beside this."""
 
     notation = Notation.ORDERS
+    stakes = False
 
     @property
     def seats(self) -> tuple[str, ...]:

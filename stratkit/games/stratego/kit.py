@@ -32,6 +32,7 @@ class StrategoKit(Kit):
 
     notation = Notation.LOG
     draws = True
+    stakes = False
     hidden_types = True
 
     def __init__(self, game: Game) -> None:
