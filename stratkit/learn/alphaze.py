@@ -31,6 +31,8 @@ from stratkit.learn.losses import value_loss
 from stratkit.learn.step_weights import explained_parts, outcomes, weights_of
 from stratkit.nets import Network, legal_policy
 
+OF_TURNS = {"search=rm", "preset=searchbot"}  # keys of searches of simultaneous turns alone
+
 
 def policy_loss(log_pi: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     """- sum over steps of weight sum_a target(a) log pi(a). log_pi, target: float32 [n, A], both 0
@@ -86,8 +88,8 @@ class AlphaZe(Algorithm[AlphaZeForward, AlphaZeTargets]):
     def untrained(self, game: Game, seed: int) -> Network:
         """`InputError`: the game has no hidden pieces that could be seen, or most of its decisions
         would have no target."""
-        keys = self.config.actors.split(",")
-        if self.config.searched and "search=rm" in keys and game.actions_per_ply > 1:
+        of_turns = OF_TURNS.intersection(self.config.actors.split(","))
+        if self.config.searched and of_turns and game.actions_per_ply > 1:
             what = "search=rm leaves moves without a target: it goes with --targets played"
             raise InputError(what, text=game.name)
         if self.config.face_up and not game.shows_face_up:

@@ -23,6 +23,7 @@ from stratkit.learn.optimizer import Optimizer
 from stratkit.learn.request import Settings, resolve
 from stratkit.learn.window import Window
 from stratkit.play.acting import acting_policy, check_actors
+from stratkit.players.presets import SEARCH_PRESETS
 from stratkit.players.registry import NETWORK
 from stratkit.storage.columns import WHOLE_SHARE, Episode, PolicyTargets
 
@@ -199,6 +200,9 @@ def test_a_search_that_leaves_decisions_alone_is_for_those_who_learn_what_was_pl
     rm, what = "search=rm,games=1", "search=rm leaves moves without a target"
     with pytest.raises(InputError, match=what):
         AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=rm), 1)
+    for name in (name for name, keys in SEARCH_PRESETS.items() if keys["search"] == "rm"):
+        with pytest.raises(InputError, match=what):
+            AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=f"games=1,preset={name}"), 1)
     AlphaZe("plain", Game("nano"), AlphaZeConfig(actors=rm, targets="played"), 1)
     AlphaZe("mlp:8", Game("diplomacy:tiny"), AlphaZeConfig(actors=rm), 1)
     for keys in ("search=endgame", "search=pimc,quiet=9"):
