@@ -174,14 +174,14 @@ def measure(name: str, checkouts: list[pathlib.Path], threads: int, rounds: int,
 
 
 def main() -> None:
-    # Not above: the package of another checkout, where this works, may lack them.
-    from stratkit.declared import whole
-    from stratkit.script import Parser, argument
-
     if sys.argv[1:2] == [WORK]:
         name, file, threads, steps = sys.argv[2:]
         work(name, file, int(threads), int(steps))
         return
+    # Not above: the package of another checkout, where this works, may lack them.
+    from stratkit.declared import whole
+    from stratkit.script import Parser, argument
+
     parser = Parser(__doc__)
     parser.add_argument("settings", metavar="SETTING", nargs="*", help=", ".join(SETTINGS))
     parser.add_argument("--other", metavar="CHECKOUT", type=pathlib.Path)

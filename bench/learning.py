@@ -470,13 +470,13 @@ def check_same(plan: argparse.Namespace) -> dict[str, Any]:
 
 def main(arguments: Sequence[str]) -> None:
     plan = parse(arguments)
-    known = check_same(plan)
+    check_same(plan)  # before there is a folder
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, signal.default_int_handler)
     plan.folder.mkdir(parents=True, exist_ok=True)
     with lock(plan.folder / "lock"):  # two would learn in one run, and start it anew
-        compare(plan, known)
+        compare(plan, check_same(plan))
 
 
 def compare(plan: argparse.Namespace, known: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 LOG is of `match --explain` (or a page that quotes it), of which the Nth decision with a search is
 drawn, the first one by default: each move's probability before and after the search, and q with
-its standard error.
+its standard error, where the search knows one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from stratkit.declared import whole
 from stratkit.script import Parser, argument
 
-MOVE = re.compile(r"(\w+ \w+ .*?)  +([\d.]+|-) +([\d.]+|-) .*q ([+-][\d.]+) \+- ([\d.]+)")
+MOVE = re.compile(r"(\w+ \w+ .*?)  +([\d.]+|-) +([\d.]+|-) .*q ([+-][\d.]+)(?: \+- ([\d.]+))?")
 
 
 def decisions(text: str) -> list[list[tuple[str, float, float, float, float]]]:
@@ -24,7 +24,7 @@ def decisions(text: str) -> list[list[tuple[str, float, float, float, float]]]:
         move = MOVE.match(line)
         if move and found:
             name, *numbers = move.groups()
-            before, after, q, error = (0.0 if x == "-" else float(x) for x in numbers)
+            before, after, q, error = (0.0 if x in ("-", None) else float(x) for x in numbers)
             found[-1].append((name.strip(), before, after, q, error))
         elif "search in " in line and " worlds " in line:
             found.append([])
@@ -37,6 +37,8 @@ def main(log: str, picture: str, number: int) -> None:
     found = decisions(pathlib.Path(log).read_text(errors="replace"))
     if not 0 < number <= len(found):
         sys.exit(f"search_picture.py: {log}: {len(found)} decisions with a search")
+    if not found[number - 1]:
+        sys.exit(f"search_picture.py: {log}: decision {number} has no move with a q")
     names, before, after, q, errors = zip(*found[number - 1], strict=True)
     from matplotlib.figure import Figure
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from stratkit.declared import Kind
-from stratkit.errors import StratkitError
+from stratkit.errors import StratkitError, printable
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
         except StratkitError as error:
             self.exit(error.status, f"{self.prog}: {error}\n")
         except OSError as error:
-            where = "" if error.filename is None else f"{error.filename}: "
+            where = "" if error.filename is None else f"{printable(str(error.filename))}: "
             self.exit(1, f"{self.prog}: {where}{error.strerror or error}\n")
 
 

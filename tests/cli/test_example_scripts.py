@@ -131,6 +131,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return folder
 
 
+def test_a_picture_of_a_search_that_knows_no_error(tmp_path: pathlib.Path) -> None:
+    log, picture = tmp_path / "log", tmp_path / "a.png"
+    words = ("search=endgame,hands=10000,random", "random", "--game", "nano", "-n", 2, "--seed", 1)
+    assert run("match", *words, "--explain", log, "-o", tmp_path / "a.jsonl").status == 0
+    assert " q " in log.read_text() and " +- " not in log.read_text()
+    runpy.run_path(str(ROOT / "examples" / SEARCH))["main"](str(log), str(picture), 1)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize(
     ("script", "words", "said"),
     [
