@@ -1,22 +1,22 @@
 """Asks `analyse --serve` about games: `analysis_client.py GAMES.jsonl`.
 
 Sends all games of a file of game records at once, and prints each side's worst ply as soon as a
-game is done. A site or a graphical program talks to stratkit in the same way.
+game is done. A site or a graphical program talks to stratkit in the same way, in any language:
+nothing of the package is imported.
 """
 
+import argparse
 import contextlib
 import json
 import subprocess
 from typing import Any
 
-from stratkit.script import Parser
-
-parser = Parser(__doc__)
+parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("games", metavar="GAMES.jsonl")
 parser.add_argument("--command", default="analyse", help="how to start it (default: analyse)")
 asked = parser.parse_args()
 if not (command := asked.command.split()):
-    parser.error("--command: it is empty")
+    parser.exit(2, "analysis_client.py: --command: it is empty\n")
 try:
     with open(asked.games, encoding="utf-8") as lines:
         header, *records = (json.loads(line) for line in lines)

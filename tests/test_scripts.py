@@ -25,7 +25,8 @@ PYTHON = [
     for path in FILES
     if path.suffix == ".py" and str(path.relative_to(ROOT)) not in MODULES
 ]
-ALONE = ("examples/players/bot.py",)  # as a bot in any language, it imports nothing of stratkit
+# They show what a program in any language does, and import nothing of stratkit.
+ALONE = ("examples/analysis_client.py", "examples/players/bot.py")
 SHELL = [str(path.relative_to(ROOT)) for path in FILES if path.suffix == ".sh"]
 
 
@@ -55,6 +56,14 @@ def test_a_script_has_a_help(
         elif script not in ALONE:
             (line,) = told.err.splitlines()
             assert told.out == "" and line.startswith(f"{path.name}: ")
+
+
+@pytest.mark.parametrize("script", ALONE)
+def test_a_script_that_stands_alone(script: str) -> None:
+    tree = ast.parse((ROOT / script).read_text())
+    named = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    named += [n.name for node in ast.walk(tree) if isinstance(node, ast.Import) for n in node.names]
+    assert named and not {name.partition(".")[0] for name in named} - sys.stdlib_module_names
 
 
 @pytest.mark.parametrize(
