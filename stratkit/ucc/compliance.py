@@ -93,7 +93,9 @@ def _check_game(program: Program, game: Game, colour: int, seed: int) -> Iterato
         moves = heard.lines[variant(game.name).ranks :]
         if fault is not None:
             made = (int(finished.plies[0]) + 1 - colour) // 2
-            yield WRONG, f"{name}: move {made + 1}: {reason}: {fault}"
+            setting_up = len(finished.episodes.actions) < 2 * variant(game.name).pieces
+            when = "setup" if setting_up else f"move {made + 1}"
+            yield WRONG, f"{name}: {when}: {reason}: {fault}"
         else:
             yield OK, f"{name}: plays {len(moves)} moves"
         slowest = max((seconds for _, seconds in moves), default=0.0)

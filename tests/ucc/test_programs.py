@@ -497,3 +497,18 @@ def test_check_says_what_a_program_does_wrong(mode: str, wrong: list[str], tag: 
     assert (done.err, len(said)) == ("", len(wrong)), done.out
     assert all(line.startswith(what) for line, what in zip(said, wrong, strict=True))
     assert done.status == (3 if wrong else done.status)
+
+
+def test_check_of_a_program_that_starts_twice(tag: str, tmp_path: pathlib.Path) -> None:
+    """It is then asked for a setup again, and never for a move."""
+    starts, (key, value) = shlex.quote(str(tmp_path / "starts")), tag.split("=", 1)
+    again = f"echo >> {starts}; test $(wc -l < {starts}) -le 2 && exec {bot()[4:]}; exit 7"
+    player = f"startup=60,ucc:{shlex.join(['sh', '-c', again])}"
+    done = run("match", "--check", player, "--game", "mini", **{key: value})
+    wrong = [line for line in done.out.splitlines() if line.startswith("wrong: ")]
+    wrong = [line for line in wrong if "the original manager waits" not in line]
+    assert (done.status, done.err) == (3, "") and wrong == [
+        "wrong: RED: setup: exit: exit status 7",
+        "wrong: BLUE: setup: exit: exit status 7",
+        "wrong: does not set up every time: exit: exit status 7",
+    ]
