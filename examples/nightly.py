@@ -21,6 +21,7 @@ nothing is played where a checkpoint has other weights than in earlier nights.
 from __future__ import annotations
 
 import datetime
+import functools
 import glob
 import json
 import os
@@ -51,10 +52,11 @@ def call(*words: str) -> str:
 
 
 def checkpoints(run: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Files by the names of players, which hold no comma; the newest first."""
+    """Files by the names of players, which hold no comma and no control character; the newest
+    first."""
     found = sorted(run.glob("checkpoints/step-*.safetensors"), reverse=True)
-    name = run.resolve().name.replace(",", "_")
-    return {f"{name}@{int(path.stem.rpartition('-')[2])}": path for path in found}
+    name = "".join("_" if c == "," or not c.isprintable() else c for c in run.resolve().name)
+    return {f"{name}@{int(path.stem.rpartition('-')[2])}": path for path in found if path.exists()}
 
 
 def player(name: str, path: pathlib.Path) -> str:
@@ -81,10 +83,18 @@ def players(record: str) -> dict[str, str | None]:
 
 def check_same(own: dict[str, pathlib.Path], records: list[str]) -> None:
     """Ends where a checkpoint has other weights than in earlier nights: games of both do not go
-    together."""
+    together. A learner may delete older ones meanwhile."""
+
+    @functools.cache
+    def weights(name: str) -> str | None:
+        try:
+            return checkpoint_hash(own[name])
+        except FileNotFoundError:
+            return None
+
     for record in records:
         for name, sha256 in players(record).items():
-            if name in own and checkpoint_hash(own[name]) != sha256:
+            if name in own and weights(name) not in (None, sha256):
                 what = "the RUN was learned anew: begin another folder, or move the old games away"
                 place = printable(f"{own[name]}: other weights than {name}'s in {record}")
                 raise SystemExit(f"nightly.py: {place}: {what}")
@@ -163,13 +173,14 @@ def main() -> None:
     )
     parser.add_argument("--now", action="store_true", help="another time on the same day")
     given = parser.parse_args()
-    date = datetime.datetime.now().strftime("%Y-%m-%dT%H%M%S" if given.now else "%Y-%m-%d")
-    play(given.run, given.game, given.games, given.opponents, date)
-    records = begun()
-    call("rate", "-q", *RATED, "--html", "rating.html", "-f", *records)
-    part = f".nights.{os.getpid()}"  # the table appears whole
-    pathlib.Path(part).write_text(nights(records), encoding="utf-8")
-    os.replace(part, "nights.csv")
+    with parser.telling():
+        date = datetime.datetime.now().strftime("%Y-%m-%dT%H%M%S" if given.now else "%Y-%m-%d")
+        play(given.run, given.game, given.games, given.opponents, date)
+        records = begun()
+        call("rate", "-q", *RATED, "--html", "rating.html", "-f", *records)
+        part = f".nights.{os.getpid()}"  # the table appears whole
+        pathlib.Path(part).write_text(nights(records), encoding="utf-8")
+        os.replace(part, "nights.csv")
 
 
 if __name__ == "__main__":

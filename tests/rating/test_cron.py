@@ -202,6 +202,9 @@ def test_a_run_may_have_any_name(tmp_path: pathlib.Path) -> None:
     assert (name, path) == ("lr=.1_b=2@7", file) and (spec.name, spec.spec) == (name, str(file))
     spec = parse_player(script["player"](name, path.relative_to(tmp_path)))
     assert spec.spec == f"./{file.relative_to(tmp_path)}"
+    odd = file.parents[1].rename(tmp_path / "a\nb\x1b")
+    [(name, path)] = script["checkpoints"](odd).items()
+    assert name == "a_b_@7" and parse_player(script["player"](name, path)).name == name
 
 
 def test_nothing_is_played_with_weights_that_earlier_nights_do_not_know(
@@ -225,6 +228,41 @@ def test_nothing_is_played_with_weights_that_earlier_nights_do_not_know(
         script["check_same"](own, [str(record)])
     said = f"nightly.py: {file}: other weights than run@7's in {record}: the RUN was learned anew: "
     assert str(caught.value) == f"{said}begin another folder, or move the old games away"
+
+
+def test_what_a_learner_deletes_meanwhile_is_passed_over(tmp_path: pathlib.Path) -> None:
+    """And what stays is read once, however many nights it was met in."""
+    script = runpy.run_path(str(ROOT / "examples/nightly.py"))
+    folder, asked = tmp_path / "run/checkpoints", list[str]()
+    folder.mkdir(parents=True)
+    for step in (6, 7):
+        (folder / f"step-0000000{step}.safetensors").write_bytes(b"weights")
+    (folder / "step-00000008.safetensors").symlink_to("nowhere")
+    own = script["checkpoints"](tmp_path / "run")
+    assert list(own) == ["run@7", "run@6"]
+    own["run@6"].unlink()
+    sha256 = hashlib.sha256(b"weights").hexdigest()
+    head = json.dumps({"players": [{"name": name, "sha256": sha256} for name in own]})
+    records = [tmp_path / f"games-{night}.jsonl" for night in (1, 2)]
+    for record in records:
+        record.write_text(head + "\n")
+    true = script["checkpoint_hash"]
+
+    def noted(path: pathlib.Path) -> str:
+        asked.append(path.name)
+        return str(true(path))
+
+    script["check_same"].__globals__["checkpoint_hash"] = noted
+    script["check_same"](own, list(map(str, records)))
+    assert sorted(asked) == ["step-00000006.safetensors", "step-00000007.safetensors"]
+
+
+def test_a_night_that_cannot_read_its_games(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "games-1.jsonl").mkdir()
+    command = [sys.executable, ROOT / "examples/nightly.py", "run", "mini"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = "nightly.py: games-1.jsonl: Is a directory\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 @pytest.mark.parametrize(
