@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import click
-from click.core import ParameterSource
 
 from stratkit.cli.messages import is_talkative, say, warn
-from stratkit.cli.options import read_player
+from stratkit.cli.options import given_options, read_player
 from stratkit.errors import UsageError, printable
 from stratkit.match.options import RULES
 from stratkit.players.registry import learned_game
@@ -25,7 +24,7 @@ WITH_PAGE = {"page", "players", "game", "seed", "force", *RULES}
 
 def check_options(ctx: click.Context) -> None:
     """`UsageError`: more is given than one of the two and what goes with it."""
-    given = _given(ctx)
+    given = given_options(ctx)
     if not given <= ALONE or {"serve", "check"} <= given:
         what = "--serve and --check take only --game, --seed and rules"
         raise UsageError(f"{what}: give nothing else with them")
@@ -33,16 +32,9 @@ def check_options(ctx: click.Context) -> None:
 
 def check_page_options(ctx: click.Context) -> None:
     """`UsageError`: more is given than `--page` and what goes with it."""
-    if not _given(ctx) <= WITH_PAGE:
+    if not given_options(ctx) <= WITH_PAGE:
         what = "--page takes only two PLAYERs, --game, --seed, rules and -f"
         raise UsageError(f"{what}: give nothing else with it")
-
-
-def _given(ctx: click.Context) -> set[str]:
-    """The parameters that the command line names."""
-    return {
-        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
 
 
 def write_page(

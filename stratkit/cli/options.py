@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from stratkit.declared import REQUIRED, SEED, Kind, one_of
 from stratkit.errors import InputError, UsageError, nearest
@@ -130,6 +131,13 @@ def option(
         type = Value(type)
     settings |= {"is_flag": True} if metavar is type is None else {"type": type}
     return click.option(*names, *filter(None, [name]), metavar=metavar, help=help, **settings)
+
+
+def given_options(ctx: click.Context) -> set[str]:
+    """The parameters that the command line names, whatever their values."""
+    return {
+        name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
 
 
 def options_from(cls: type, **own: Any) -> Callable[[Function], Function]:

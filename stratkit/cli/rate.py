@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from click.core import ParameterSource
 
 from stratkit.cli.messages import say, warn
-from stratkit.cli.options import options_from
+from stratkit.cli.options import given_options, options_from
 from stratkit.cli.tool import Tool, print_json, run
 from stratkit.errors import InputError, error_context, printable
 from stratkit.rating.options import TABLES, RateOptions
@@ -37,10 +36,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are too small to share
 
-    given = {
-        name for name in values if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
-    options = RateOptions(**values, given=given)
+    options = RateOptions(**values, given=given_options(ctx))
     options.check()
     if options.method == "luce":
         _print_luce(options)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
-from stratkit.declared import option_name
 from stratkit.engine import Game
 from stratkit.engine.phantom import view_numbers
 from stratkit.engine.tree import certainly_exceeds, histories_up_to
@@ -33,7 +32,7 @@ from stratkit.solve.exploiters import (
     open_exploiters,
 )
 from stratkit.solve.large import walks_dice
-from stratkit.solve.options import EXACT, GAMES, NOTHING, OWN, ExploitOptions, LearnOptions
+from stratkit.solve.options import GAMES, NOTHING, OWN, ExploitOptions, LearnOptions
 from stratkit.solve.plot import plot_learned
 from stratkit.solve.runner import run_exploit
 from stratkit.solve.sets import OpenProgress
@@ -57,9 +56,6 @@ def run_learned(
     cannot be used, or a command that fails.
     """
     assert learning.learn and learning.out
-    for field in fields(ExploitOptions):
-        if field.name in EXACT and getattr(options, field.name) != field.default:
-            raise UsageError(f"{option_name(field.name)} is for exact values, not for --learn")
     game, text = Game(options.game, options.rules), options.policies[0]
     spec = _frozen(text, read_player)
     if game.players != 2:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import fields
 
-from stratkit.declared import MAX_THREADS, Kind, number, one_of, usage, whole
+from stratkit.declared import MAX_THREADS, Kind, number, one_of, option_name, usage, whole
 from stratkit.errors import UsageError
 from stratkit.frozen import frozen
 from stratkit.pictures import form_of
@@ -145,8 +145,9 @@ class LearnOptions:
     )
     jobs: int | None = usage("--jobs N", "Exploiters that learn at a time (default: 1).", whole(1))
 
-    def check(self, policies: Sequence[str]) -> None:
-        """`UsageError`: options that do not go together."""
+    def check(self, policies: Sequence[str], given: Container[str]) -> None:
+        """`UsageError`: options that do not go together; of those of exact values, the fields
+        `given`."""
         if self.learn is None:
             for field in fields(self):
                 if getattr(self, field.name) is not None:
@@ -158,6 +159,8 @@ class LearnOptions:
             raise UsageError("--learn needs --out FOLDER, where exploiters are kept")
         elif self.only and self.weights == NOTHING:
             raise UsageError("--only deployment needs weights that play, not --weights none")
+        elif exact := [name for name in EXACT if name in given]:
+            raise UsageError(f"{option_name(exact[0])} is for exact values, not for --learn")
 
     @property
     def marks(self) -> tuple[int, ...]:

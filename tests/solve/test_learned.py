@@ -295,11 +295,12 @@ REFUSED = {
     "kuhn uniform --learn 5 --out y --config seed.toml": "seed.toml: exploiters have those of "
     "--seeds, not seed",
 }
-# What learners make something of, given or not; and a value of every other option.
+# What learners make something of, given or not; and a value of every other option, its default
+# where it has one.
 OF_BOTH = {"game", "policies", "threads", "memory", "open", "as_json", "plot", "force"}
 OF_EXACT = {
-    "repeats": "3",
-    "estimator": "iterate",
+    "repeats": "8",
+    "estimator": "average",
     "table": "y.table",
     "local": "",
     "pairs": "",
