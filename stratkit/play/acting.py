@@ -26,12 +26,13 @@ class ActingPolicy:
         return options
 
     @property
-    def stages(self) -> tuple[bool, PostProcessing] | None:
-        """Of a network: whether it searches, and its post-processing; None: nothing but threshold
-        and quanta of single actions, which `NetworkPlayer` has itself."""
+    def stages(self) -> tuple[bool | None, PostProcessing] | None:
+        """Of a network: whether it searches simultaneous turns or others, None without a search,
+        and its post-processing; None: nothing but threshold and quanta of single actions, which
+        `NetworkPlayer` has itself."""
         post: PostProcessing = self.options.post
-        searches = bool(self.searching)
-        return (searches, post) if searches or not post.of_single_actions else None
+        of_turns = self.searching.of_turns if self.searching else None
+        return None if of_turns is None and post.of_single_actions else (of_turns, post)
 
 
 def acting_policy(keys: str, policy: str = "policy") -> ActingPolicy:

@@ -42,7 +42,8 @@ Solved = Mapping[tuple[int, bytes], Weights]  # by the side and the digest of wh
 @dataclass(frozen=True)
 class TurnSearch(Search):
     """Regret matching over candidates of each player. A turn's random numbers depend on the seed
-    and on what is public. Games share solved turns, and a game ends its turn as it has begun it.
+    and on what is public. Games share solved turns, and a game ends its turn as it has begun it,
+    unless `KEPT` others have gone on since.
 
         max_candidates  of each player
         per_unit        of these for each of its units; 0: whatever its units
@@ -80,6 +81,11 @@ class TurnSearch(Search):
         candidate of another solution."""
         with self._lock:
             self._solved.clear()
+
+    def go_on_from(self, other: TurnSearch) -> None:
+        """Turns that have begun with another search stay, too."""
+        with self._lock:
+            self._begun.update(other._begun)
 
     def _result(self, root: Root, blueprint: Blueprint, seed: int) -> SearchResult | None:
         m, begun = len(root.moves), root.turn()

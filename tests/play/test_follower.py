@@ -148,6 +148,7 @@ def test_a_learner_may_change_what_can_be_obeyed(tmp_path: pathlib.Path) -> None
         ("temperature=.5", "temperature=.6"),
         ("temperature=.5,threshold=.1", "threshold=.1"),
         ("search=mmd,rollouts=9,threshold=.1", "search=mmd,rollouts=9,threshold=.2"),
+        ("search=mmd,rollouts=9", "search=rm"),
     ):
         follower = following(before)
         publish(tmp_path, "nano", before, 1)
@@ -205,6 +206,22 @@ def test_a_search_goes_by_the_weights_published_last(
     found = followed.policy(later)
     np.testing.assert_allclose(found, other.make_player(1, 8).policy(later), atol=1e-6)
     assert np.abs(found - before).max() > 1e-3
+
+
+def test_a_turn_ends_by_the_search_that_began_it(tmp_path: pathlib.Path) -> None:
+    """When its learner is started again with other keys: behind a first choice there may be no
+    candidate of another search. Later turns have those keys."""
+    game, search = Game("diplomacy:tiny"), "search=rm,samples=16,depth=0,iterations="
+    first = Views.of_one(batch := Batch(game, 1), 0, 0)
+    publish(tmp_path, game.name, f"{search}16")
+    follower = Follower(str(tmp_path), game)
+    assert follower.refresh()
+    followed = follower.make_player(1, 8)
+    before = followed.policy(first)
+    publish(tmp_path, game.name, f"{search}40", 1)
+    assert follower.refresh()
+    np.testing.assert_array_equal(followed.policy(first), before)
+    assert np.abs(followed.policy(Views.of_one(batch, 1, 0)) - before).max() > 1e-3
 
 
 def test_keys_that_cannot_be_obeyed_are_refused(tmp_path: pathlib.Path) -> None:

@@ -127,14 +127,17 @@ class SearchStage:
 
     def configure(self, options: SearchOptions, decisions: int | None = None) -> None:
         """Searches in this way from now on; of so many `decisions` at once, if that is another way
-        than before. `UsageError` as above."""
+        than before. Turns that have begun by `search=rm` end so. `UsageError` as above."""
         if options.quiet and not kit_of(self.game).hidden_types:
             raise UsageError(f"quiet={options.quiet}: nobody attacks in {self.game.name}")
         if decisions is not None and isinstance(self.blueprint, Evaluator):
             self.blueprint.resize(options.rows(decisions))
         assert options.search is not None
         self.quiet = options.quiet
+        before: Search | None = getattr(self, "search", None)
         self.search = SEARCHES[options.search](options, self.game, _belief(options, self.game))
+        if isinstance(self.search, TurnSearch) and isinstance(before, TurnSearch):
+            self.search.go_on_from(before)
 
     def forget(self) -> None:
         """The network of the blueprint has got other weights."""
