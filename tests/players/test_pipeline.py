@@ -13,7 +13,8 @@ import torch
 
 from players.positions import Scene
 from players.sharp import deepnash, post_processed, sharp_player
-from stratkit.engine import Batch, Game, observation_dtype
+from stratkit.engine import Batch, Game, observation_dtype, uniform_rows
+from stratkit.engine.random_streams import Stream
 from stratkit.engine.stratego import variant
 from stratkit.games.heuristic import UniformBlueprint
 from stratkit.nets import build, process
@@ -25,6 +26,7 @@ from stratkit.players.testtime.inputs import eager
 from stratkit.players.testtime.options import PostProcessing
 from stratkit.players.testtime.pipeline import PostprocessedPlayer
 from stratkit.players.testtime.plans import split
+from stratkit.players.testtime.stages import Quanta, Turns
 from stratkit.storage.columns import Episode
 
 
@@ -175,6 +177,18 @@ def test_games_do_not_depend_on_their_company(slots: int, tied: bool, per: str) 
     for one in games:
         (other,) = (g for g in same if g.number == one.number)
         np.testing.assert_array_equal(one.actions, other.actions)
+
+
+def test_chance_decides_in_the_longest_games() -> None:
+    """Whose actions have more numbers than 32 bits count ties of."""
+    stage, policy = Quanta(2, ties_seed=1), np.full((3, 9), 1 / 9, np.float32)
+    numbers = np.array([536_869, 536_870, 2**31 - 1], np.int32)
+    legal, nothing = np.ones((3, 9), np.uint8), np.empty((3, 0), np.uint8)
+    views = Views(np.arange(3), np.zeros(3, np.int8), numbers, legal, nothing)
+    kept = stage(Turns(views), policy).policy
+    np.testing.assert_array_equal(np.sort(kept)[:, -2:], 0.5)
+    (ties,) = uniform_rows(1, views.games[:1], numbers[:1], 9, Stream.TIES, 4000)  # the last
+    assert np.flatnonzero(kept[0]).tolist() == sorted(ties.argsort()[:2].tolist())
 
 
 def test_who_has_selected_a_piece_need_not_be_the_player() -> None:

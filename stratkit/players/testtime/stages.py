@@ -99,9 +99,11 @@ class Quanta:
     def __call__(self, turns: Turns, policy: Floats) -> StageOutput:
         ties = None
         if self.ties_seed is not None:
-            key = self.ties_seed, turns.views.games, turns.views.numbers
             width = policy.shape[1]  # of moves as many as the turn with most of them has
             stride = max(MOST_MOVES, width)
+            # Of int32: after half a million actions of a game its first draws come again.
+            numbers = turns.views.numbers % np.int32(2**31 // stride)
+            key = self.ties_seed, turns.views.games, numbers
             ties = uniform_rows(*key, width, Stream.TIES, stride).astype(np.float32)
         return StageOutput(process(policy, 0.0, self.parts, ties))
 
