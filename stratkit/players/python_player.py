@@ -67,27 +67,54 @@ class _OfPolicy(Player):
         return Decision(*sample(policy, views.legal, *key))
 
 
+class _Guarded:
+    """Has a guard before each method of the protocols: exceptions become one line that names the
+    player, and what it returns is checked."""
+
+    __slots__ = ()
+
+
 def _guarded(cls: Any, called: str) -> Any:
-    """The class with a guard before each method of the protocols that it has: exceptions become
-    one line that names the player, and what it returns is checked."""
+    """The class with guards."""
+
+    def own(self: Any, name: str) -> Callable[..., Any]:
+        return getattr(super(guarded, self), name)  # type: ignore[no-any-return]
+
+    guarded = type(cls.__name__, (cls, _Guarded), _guards(cls, called, own))
+    return guarded
+
+
+def _in_its_place(player: Player, called: str) -> Any:
+    """What passes all on to a player that plays in another's place, with guards. The player itself
+    stays as it is: its class may be fixed, and others may know it."""
+
+    def its(self: Any, name: str) -> Any:
+        return getattr(player, name)
+
+    members = {"__getattr__": its, **_guards(player, called, its)}
+    return type(type(player).__name__, (_Guarded,), members)()
+
+
+def _guards(of: Any, called: str, method_of: Callable[[Any, str], Any]) -> dict[str, Any]:
+    """The guards of the methods that `of`, a class or a player, has; `method_of` gives one by the
+    guarded player and its name."""
 
     def guard(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
         def method(self: Any, *args: Any) -> Any:
             with _errors_of(f"{called}: {name}"):
-                found = check(getattr(super(guarded, self), name)(*args), *args)
-                if isinstance(found, Player) and not isinstance(found, guarded):
-                    found.__class__ = _guarded(type(found), called)  # who plays in its place
+                found = check(method_of(self, name)(*args), *args)
+                if isinstance(found, Player) and not isinstance(found, _Guarded):
+                    found = _in_its_place(found, called)
                 return found
 
         return method
 
-    methods: dict[str, Any] = {
-        name: guard(name, check) for name, check in _CHECKS.items() if hasattr(cls, name)
+    guards: dict[str, Any] = {
+        name: guard(name, check) for name, check in _CHECKS.items() if hasattr(of, name)
     }
-    if hasattr(cls, "policy") and not hasattr(cls, "random_ties"):
-        methods["random_ties"] = False
-    guarded = type(cls.__name__, (cls,), methods)
-    return guarded
+    if "policy" in guards:
+        guards["random_ties"] = getattr(of, "random_ties", False)
+    return guards
 
 
 @contextlib.contextmanager

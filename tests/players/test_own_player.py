@@ -70,6 +70,33 @@ class Changing(RandomPlayer):
     def logged(self, log):
         return Player3(1)
 
+@dataclass(frozen=True)
+class Ice(RandomPlayer):
+    seed: int
+    def act_with_values(self, views):
+        assert type(ICE) is Ice
+        decision = self.act(views)
+        return Decision(decision.actions, decision.mu, np.ones(len(views)))
+
+ICE = Ice(1)
+
+class Frozen(Ice):
+    def logged(self, log):
+        return ICE
+
+class Slim:
+    __slots__ = ()
+    def begin(self, games, sides): pass
+    def act(self, views): return ICE.act(views)
+    def end(self, games, sides): pass
+    def logged(self, log): return self
+
+@dataclass(slots=True)
+class Slotted(RandomPlayer):
+    seed: int
+    def logged(self, log):
+        return Slim()
+
 class Watching(RandomPlayer):
     def watch(self, views):
         return {}["no such key"]
@@ -230,6 +257,18 @@ def test_each_method_is_guarded(
 ) -> None:
     done = run("match", f"py:faulty_players:{player}", *MATCH, *options)
     assert done.status == 1 and what in done.err.splitlines()[-1], done.err
+
+
+@pytest.mark.parametrize(
+    ("player", "options"),
+    [("Frozen", []), ("Frozen", ["--resign", ".9"]), ("Slotted", []), ("Slim", [])],
+)
+def test_who_plays_in_its_place_stays_as_it_is(
+    folder: pathlib.Path, player: str, options: list[str]
+) -> None:
+    """A player whose class is fixed, one that others know, too, and itself."""
+    done = run("match", f"py:faulty_players:{player}", *MATCH, *options, "--explain", "log")
+    assert done.status == 0, done.err
 
 
 def test_what_a_player_prints_is_no_record(folder: pathlib.Path) -> None:
