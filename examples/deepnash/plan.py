@@ -10,17 +10,19 @@ python plan.py > plan.md
 
 from __future__ import annotations
 
-import math
 import pathlib
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stratkit.script import Parser
+from stratkit import declared
+from stratkit.script import Parser, argument
 
 RATES = pathlib.Path(__file__).with_name("rates.toml")
 DAY = 86_400
+RATE, PRICE = declared.number(above=0, most=1e12), declared.number(0, 1e12)
+GPUS = declared.wholes(1)
 
 
 @dataclass(frozen=True)
@@ -32,28 +34,14 @@ class Rate:
     origin: str
 
 
-def price(text: str) -> float:
-    """A finite number of at least 0."""
-    value = float(text)
-    if not 0 <= value < math.inf:
-        raise ValueError
-    return value
-
-
-def rate(text: str) -> float:
-    """A finite number above 0."""
-    if not (value := price(text)):
-        raise ValueError
-    return value
-
-
 def read_rates(file: pathlib.Path) -> dict[str, Rate]:
     """The rates of a file. `SystemExit`: it is not such as rates.toml."""
     try:
         entries = tomllib.loads(file.read_text()).items()
         found = {
-            name: Rate((price if name == "price" else rate)(one["value"]), one["unit"], one["from"])
+            name: Rate(kind.accept(one["value"]), one["unit"], one["from"])
             for name, one in entries
+            for kind in [PRICE if name == "price" else RATE]
         }
     except (ValueError, KeyError, TypeError):
         raise SystemExit(f"plan.py: {file}: not such as {RATES.name}") from None
@@ -245,23 +233,15 @@ def page(rates: Mapping[str, Rate], gpus: Sequence[int]) -> Iterator[str]:
         yield f"| {one.unit} | {one.value:,.12g} | {one.origin} |"
 
 
-def numbers(text: str) -> list[int]:
-    """Of GPUs: whole, above 0, with commas between them."""
-    found = [int(word) for word in text.split(",")]
-    if min(found) < 1:
-        raise ValueError
-    return found
-
-
 def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--rates", type=pathlib.Path, default=RATES)
     parser.add_argument("--table", type=pathlib.Path, help="what bench/gpu.sh has printed")
     parser.add_argument("--net", default="paper", help="whose rows of the table count")
-    parser.add_argument("--learn", type=rate, help="states a second and GPU")
-    parser.add_argument("--play", type=rate, help="actions a second and GPU")
-    parser.add_argument("--gpus", type=numbers, default=[1, 8, 64], help="1,8,64: how many")
-    parser.add_argument("--price", type=price, help="of an hour of a GPU, in dollars")
+    parser.add_argument("--learn", type=argument(RATE), help="states a second and GPU")
+    parser.add_argument("--play", type=argument(RATE), help="actions a second and GPU")
+    parser.add_argument("--gpus", type=argument(GPUS), default=[1, 8, 64], help="1,8,64")
+    parser.add_argument("--price", type=argument(PRICE), help="of an hour of a GPU, in dollars")
     given = parser.parse_args()
     rates = read_rates(given.rates)
     measured = of_table(given.table.read_text(), given.net) if given.table else {}

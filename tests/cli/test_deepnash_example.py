@@ -330,7 +330,7 @@ def test_the_plan_is_what_the_command_computes() -> None:
     assert "| cost in dollars at 2.5 a GPU hour, assumed | " in said
     held = "| states of a step on a GPU | 20,507, memory not measured | 20,205 |"
     assert held in plan("--gpus", "67,68").stdout
-    assert plan("--gpus", "1,0").stderr.endswith("--gpus: invalid numbers value: '1,0'\n")
+    assert plan("--gpus", "1,0").stderr.endswith("as in 100,200 is needed, not '1,0'\n")
 
 
 TABLE = """a card
@@ -363,13 +363,17 @@ def test_a_plan_by_a_table_of_rates(tmp_path: pathlib.Path) -> None:
     assert "no learner and self-play of tiny" in refused.stderr
 
 
+RATE = "a number above 0, at most 1000000000000 is needed"
+PRICE = "a number from 0 to 1000000000000 is needed"
+
+
 @pytest.mark.parametrize(
     ("words", "status", "what"),
     [
-        (("--price", "nan"), 2, "argument --price: invalid price value: 'nan'"),
-        (("--price", "-1"), 2, "argument --price: invalid price value: '-1'"),
-        (("--learn", "0"), 2, "argument --learn: invalid rate value: '0'"),
-        (("--play", "inf"), 2, "argument --play: invalid rate value: 'inf'"),
+        (("--price", "nan"), 2, f"argument --price: {PRICE}, not 'nan'"),
+        (("--price", "-1"), 2, f"argument --price: {PRICE}, not '-1'"),
+        (("--learn", "0"), 2, f"argument --learn: {RATE}, not '0'"),
+        (("--play", "inf"), 2, f"argument --play: {RATE}, not 'inf'"),
         (("--rates", "old.toml"), 1, "old.toml: it lacks price"),
         (("--rates", "none.toml"), 1, "none.toml: not such as rates.toml"),
         (("--rates", "nowhere"), 1, "nowhere: No such file or directory"),
