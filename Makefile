@@ -1,5 +1,6 @@
 # make demo       learn, play and rate on the smallest game, in a few minutes
-# make test       all tests
+# make test       the tests, but for the slow ones: some ten minutes on two cores
+# make test-slow  those that need 4 s of CPU or more: as long again
 # make quick      what is cheap of them, in a minute; ROOM=search for those of one room
 # make bench      how fast the engine is here
 # make bench-gpu  the same of networks, on a GPU
@@ -19,7 +20,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 C_FILES := $(wildcard cengine/*.[ch] cengine/*/*.[ch] cengine/*.py) setup.py
 
-.PHONY: help dev test quick demo bench bench-gpu verify fuzz sanitize man page site lint build clean
+.PHONY: help dev test test-slow quick demo bench bench-gpu verify fuzz sanitize man page site lint build clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -49,11 +50,13 @@ $(VENV)/.engine: $(C_FILES) | $(VENV)/.installed
 man/stratkit-formats.5: man/make.py $(wildcard formats/*.md) pyproject.toml | $(VENV)/.installed
 	$(BIN)/python man/make.py
 
-test: dev
-	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+test: only = not slow
+test-slow: only = slow
+test test-slow: dev
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "$(only)"
 
 quick: dev
-	$(BIN)/python -m pytest -q -n auto -m "not dear" tests/$(ROOM)
+	$(BIN)/python -m pytest -q -n auto -m "not dear and not slow" tests/$(ROOM)
 
 demo: dev
 	PATH="$(CURDIR)/bin:$$PATH" ./examples/demo.sh

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import collections
 import os
 import pathlib
 import signal
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from cost import dear_tests, function_of
+from cost import function_of, listed
 from skips import pytest_sessionfinish, pytest_terminal_summary
 from stratkit.threads import use_threads
 
@@ -71,12 +72,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return len(os.sched_getaffinity(0)) + 1
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first: one that began last would leave a core with nothing to do.
-    (xdist needs --no-loadscope-reorder for that.)"""
-    dear = dear_tests()
+    """Marks the tests of both lists. Files with much to do come first: one that began last would
+    leave a core with nothing to do. (xdist needs --no-loadscope-reorder for that.)"""
+    weight: collections.Counter[pathlib.Path] = collections.Counter()
+    lists = {"dear": (listed("dear"), 1), "slow": (listed("slow"), 100)}
     for item in items:
-        if function_of(item.nodeid) in dear:
-            item.add_marker("dear")
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+        for kind, (names, more) in lists.items():
+            if function_of(item.nodeid) in names:
+                item.add_marker(kind)
+                weight[item.path] += more
+    items.sort(key=lambda item: -weight[item.path])

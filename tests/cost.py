@@ -1,6 +1,7 @@
-"""Measures what each test costs, and lists the dear ones, which `make quick` leaves out.
+"""Measures what each test costs, and lists the dear ones, which `make quick` leaves out, and the
+slow ones, which `make test` leaves to `make test-slow`.
 
-python tests/cost.py       runs all tests one after the other, and writes tests/dear.txt
+python tests/cost.py       runs all tests one after the other, and writes dear.txt and slow.txt
 """
 
 from __future__ import annotations
@@ -15,14 +16,19 @@ from collections.abc import Iterator
 
 import pytest
 
-LIST = pathlib.Path(__file__).parent / "dear.txt"
-DEAR = 0.08  # seconds of CPU, the mean of a test's cases
-HEAD = "# Tests of .08 s of CPU or more, with their children; `python tests/cost.py` writes this."
+FOLDER = pathlib.Path(__file__).parent
+DEAR = 0.08  # seconds of CPU, with those of children: the mean of a test's cases
+SLOW = 4.0  # of all its cases together
+HEADS = {
+    "dear": "# Tests of .08 s of CPU or more a case; `python tests/cost.py` writes this.",
+    "slow": "# Tests of 4 s of CPU or more in all; `python tests/cost.py` writes this.",
+}
 
 
-def dear_tests() -> set[str]:
-    """The dear tests, as `tests/room/test_file.py::test_name`, whatever their cases."""
-    return {line for line in LIST.read_text().splitlines() if not line.startswith("#")}
+def listed(kind: str) -> set[str]:
+    """The tests of a list, as `tests/room/test_file.py::test_name`, whatever their cases."""
+    lines = (FOLDER / f"{kind}.txt").read_text().splitlines()
+    return {line for line in lines if not line.startswith("#")}
 
 
 def function_of(test: str) -> str:
@@ -57,16 +63,23 @@ class Costs:
         self.seconds[function_of(item.nodeid)].append(used() - before)
         return result
 
-    def dear(self) -> list[str]:
-        return sorted(n for n, used in self.seconds.items() if sum(used) / len(used) >= DEAR)
+    def lists(self) -> dict[str, list[str]]:
+        """The tests of each list, sorted."""
+        seconds = sorted(self.seconds.items())
+        return {
+            "dear": [name for name, used in seconds if sum(used) / len(used) >= DEAR],
+            "slow": [name for name, used in seconds if sum(used) >= SLOW],
+        }
 
 
 if __name__ == "__main__":
-    os.chdir(LIST.parents[1])
+    os.chdir(FOLDER.parent)
     costs = Costs()
     status = pytest.main(["-q", *sys.argv[1:]], plugins=[costs])
-    if status == 0 and not sys.argv[1:]:
-        LIST.write_text("\n".join([HEAD, *costs.dear(), ""]))
-    else:
-        print("\n".join(costs.dear()))
+    for kind, names in costs.lists().items():
+        text = "\n".join([HEADS[kind], *names, ""])
+        if status == 0 and not sys.argv[1:]:
+            (FOLDER / f"{kind}.txt").write_text(text)
+        else:
+            print(text)
     sys.exit(status)

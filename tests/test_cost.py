@@ -1,25 +1,30 @@
-"""What `make quick` leaves out: tests that exist, and few enough that each room keeps some."""
+"""What `make quick` and `make test` leave out: tests that exist."""
 
 from __future__ import annotations
 
 import re
 
-from cost import Costs, dear_tests, function_of, used
+import pytest
+
+from cost import Costs, function_of, listed, used
 from running import ROOT, run, server
 
 
-def test_the_list_names_tests_that_are_there() -> None:
-    for file in {name.partition("::")[0] for name in dear_tests()}:
+@pytest.mark.parametrize("kind", ["dear", "slow"])
+def test_a_list_names_tests_that_are_there(kind: str) -> None:
+    names = listed(kind)
+    for file in {name.partition("::")[0] for name in names}:
         text = (ROOT / file).read_text()
         defined = {f"{file}::{name}" for name in re.findall(r"(?m)^ *def (test_\w+)\(", text)}
-        assert {n for n in dear_tests() if n.startswith(f"{file}::")} <= defined, file
+        assert {n for n in names if n.startswith(f"{file}::")} <= defined, file
 
 
-def test_a_test_is_as_dear_as_its_cases_in_the_mean() -> None:
+def test_a_test_is_as_dear_as_its_cases_in_the_mean_and_as_slow_as_all_of_them() -> None:
     costs = Costs()
-    for name, seconds in (("a::b[1]", 0.3), ("a::b[2]", 0.0), ("a::c", 0.05)):
+    cases = [("a::b[1]", 0.3), ("a::b[2]", 0.0), ("a::c", 0.05)]
+    for name, seconds in [*cases, *((f"a::d[{i}]", 0.07) for i in range(60))]:
         costs.seconds[function_of(name)].append(seconds)
-    assert costs.dear() == ["a::b"]
+    assert costs.lists() == {"dear": ["a::b"], "slow": ["a::d"]}
 
 
 def test_what_commands_use_is_counted() -> None:

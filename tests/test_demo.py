@@ -23,7 +23,6 @@ def test_a_folder_of_somebody_else_is_not_removed(tmp_path: pathlib.Path, script
     assert (tmp_path / "notes").read_text() == "mine"
 
 
-@pytest.mark.slow
 def test_the_demo_in_short(tmp_path: pathlib.Path) -> None:
     path = f"{forked_commands(tmp_path / 'bin')}:{os.environ['PATH']}"
     done = subprocess.run(

@@ -155,7 +155,6 @@ def test_the_wheel_has_all_pages(wheel: pathlib.Path) -> None:
     assert len(pages) >= 4 and {str(path.relative_to(ROOT)) for path in pages} <= names
 
 
-@pytest.mark.slow
 def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     for name in COMMANDS:
         assert f"Usage: {name} " in execute(installed / "bin" / name, "--help", cwd=tmp_path)
@@ -188,7 +187,6 @@ def test_the_wheel_works(installed: pathlib.Path, tmp_path: pathlib.Path) -> Non
     assert table.startswith("20 games of classic; Elo with 95 % intervals")
 
 
-@pytest.mark.slow
 def test_folders_beside_a_package_are_somebody_elses(
     installed: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -204,7 +202,6 @@ def test_folders_beside_a_package_are_somebody_elses(
     assert page == str(installed / "share/man/man1/train.1")
 
 
-@pytest.mark.slow
 def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
     requirements = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["play"]
     bare = with_packages(wheel, "player", requirements)
@@ -243,7 +240,6 @@ def test_the_extra_play_plays_without_torch(wheel: pathlib.Path, tmp_path: pathl
     assert done.returncode == 1 and "needs torch, which is missing" in done.stderr
 
 
-@pytest.mark.slow
 def test_logs_ratings_and_our_players_need_no_torch(
     bare: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

@@ -8,8 +8,6 @@ import pathlib
 import subprocess
 from collections.abc import Callable
 
-import pytest
-
 from running import ROOT, forked_commands
 from stratkit.storage.checkpoints import load_network
 
@@ -34,7 +32,6 @@ def making(folder: pathlib.Path) -> Callable[..., str]:
     return make
 
 
-@pytest.mark.slow
 def test_a_player_is_made_from_nothing_and_meets_others(tmp_path: pathlib.Path) -> None:
     make = making(tmp_path)
     learner = "LEARN=--algorithm mmd --batch 4"

@@ -43,7 +43,6 @@ def blocks(kind: str, page: pathlib.Path) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.M | re.S)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_every_block_runs(page: pathlib.Path, tmp_path: pathlib.Path) -> None:
     scripts = blocks("sh run", page)
@@ -83,7 +82,6 @@ def test_a_guide_is_short_and_every_command_is_run(page: pathlib.Path) -> None:
     assert f"](docs/{page.name})" in README
 
 
-@pytest.mark.slow
 def test_the_makefile_makes_and_goes_on(tmp_path: pathlib.Path) -> None:
     (makefile,) = blocks("make", ROOT / "docs/first-agent.md")
     (tmp_path / "Makefile").write_text(makefile)
@@ -122,7 +120,6 @@ def test_the_makefile_makes_and_goes_on(tmp_path: pathlib.Path) -> None:
     assert "rating.html' is up to date" in make(2)
 
 
-@pytest.mark.slow
 def test_a_bot_is_checked_and_plays(tmp_path: pathlib.Path) -> None:
     """A busy machine may start it later than the manager of 2012 waited: only that may be wrong."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -67,7 +67,6 @@ def _sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
         pytest.skip(f"{CC} has no {flags}: {done.stderr.strip().splitlines()[-1]}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "files"),
     [
@@ -94,7 +93,6 @@ def test_a_compiler_without_sanitizers_is_told_of(tmp_path: pathlib.Path) -> Non
     assert execute(".ci/sanitize", "memory").returncode == 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_second_of_fuzzing(target: str) -> None:
     settings = (f"PYTHON={sys.executable}", f"CC={CC}", "FUZZ_SECONDS=1", f"OUT={OUT}", "LEVEL=-O0")

@@ -7,8 +7,6 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 from running import ROOT, forked_commands
 
 
@@ -27,7 +25,6 @@ def verify(folder: pathlib.Path, scale: float, *experiments: str) -> dict[str, f
     return {line[:58].strip(): float(line[58:].split()[0]) for line in lines}
 
 
-@pytest.mark.slow
 def test_kuhn_on_and_off_policy(tmp_path: pathlib.Path) -> None:
     """252 steps, by MMD 84; NashConv of the uniform policy is .917."""
     found = verify(tmp_path / "v", 0.042, "kuhn", "kuhn_off_policy", "kuhn_mmd")
@@ -38,7 +35,6 @@ def test_kuhn_on_and_off_policy(tmp_path: pathlib.Path) -> None:
     assert found["kuhn-mmd, average network at step 84: NashConv"] < 0.2
 
 
-@pytest.mark.slow
 def test_leduc_and_liars_dice(tmp_path: pathlib.Path) -> None:
     """130 and 40 steps; of uniform policies it is 4.75 and 1.31."""
     found = verify(tmp_path / "v", 0.01, "leduc", "liars_dice")

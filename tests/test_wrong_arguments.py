@@ -57,7 +57,6 @@ def test_all_public_functions_are_called() -> None:
         assert list(right_call(name)[1]) == parameters(name), name
 
 
-@pytest.mark.slow
 def test_wrong_arguments_are_refused_by_their_names() -> None:
     """In a process of its own, which a signal may end: its last line says where."""
     pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")

@@ -13,7 +13,6 @@ from running import PATIENCE, forked_line, run
 STEPS = 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("playing", "learning"),
     [

@@ -288,7 +288,6 @@ def test_a_match_that_is_killed_a_hundred_times(tmp_path: pathlib.Path) -> None:
     assert path.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.slow
 def test_speed(tmp_path: pathlib.Path) -> None:
     """500 games in 5 seconds on two cores that have nothing else to do: by the time they compute,
     which hardly depends on what else they do."""

@@ -310,7 +310,6 @@ def test_what_is_no_run(tmp_path: pathlib.Path) -> None:
     assert holder(tmp_path / "lock") is holder(tmp_path / "nothing") is None
 
 
-@pytest.mark.slow
 def test_a_run_that_goes_on_and_is_killed(tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "run"
     selfplay = command_line("selfplay", "--game", "nano", "--policy", folder, "--follow", "-q")

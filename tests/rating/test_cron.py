@@ -108,7 +108,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return home
 
 
-@pytest.mark.slow
 def test_an_evaluator_beside_a_learner(home: pathlib.Path) -> None:
     text = (home / "stratego/rating.html").read_text()
     assert text.endswith("</html>\n") and "random" in text and "heuristic" in text
@@ -128,7 +127,6 @@ def clear(folder: pathlib.Path) -> None:
         path.unlink(missing_ok=True)
 
 
-@pytest.mark.slow
 def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     folder = home / "stratego"
     clear(folder)
@@ -155,7 +153,6 @@ def test_the_line_of_the_crontab_twice_at_once(home: pathlib.Path) -> None:
     assert not list(folder.glob(".tmp.*")) and not list(folder.glob(".nights.*"))
 
 
-@pytest.mark.slow
 def test_each_night_has_a_line_and_meets_the_night_before(home: pathlib.Path) -> None:
     folder, checkpoints = home / "stratego/nights", "run/checkpoints"
     old, new = sorted((home / "stratego" / checkpoints).glob("step-*.safetensors"))[-2:]

@@ -196,7 +196,6 @@ def test_one_setup_is_enough_for_a_model(name: str, short: None) -> None:
     assert all((np.sort(setup) == np.sort(seen[0])).all() for setup in made)
 
 
-@pytest.mark.slow
 def test_setups_of_people(shared: pathlib.Path) -> None:
     """Barrage: fitted to 3,100 setups of Gravon's players, compared with the other 546 (whose own
     standard error is up to 2.1 points): heat maps within 5 points, and the figures of section 3.3.1
