@@ -100,7 +100,7 @@ def seated(
     words.read()  # also of an earlier match: it holds nothing but words
     if not resume:
         words.forget()
-    with error_context(path, only=OSError), open(path, "a", encoding="utf-8") as words.stream:
+    with error_context(path, only=OSError), words.opened():
         players = _sit_down(meeting, words)
         if options.from_game is not None:
             _lead(options.from_game, header, words, meeting.me, plan)

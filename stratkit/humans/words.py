@@ -8,6 +8,7 @@ import io
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import IO
 
 from stratkit.errors import InputError
@@ -44,6 +45,7 @@ class Words:
         self.levels: dict[int, int] = {}
         self.clocks: tuple[dict[int, float], dict[int, float]] = ({}, {})
         self._before: dict[int, list[int]] = {}  # what was played before each word
+        self._whole = 0  # bytes of the file's whole lines
         self.stream: IO[str] | None = None
 
     def say(self, game: int, word: str) -> None:
@@ -116,13 +118,23 @@ class Words:
         if os.path.islink(self.path):
             raise InputError("a symbolic link, where words of a person are kept", file=self.path)
         try:
-            with io.TextIOWrapper(open_regular(self.path), encoding="utf-8") as stream:
-                for line in stream:
-                    self._take_line(line)
+            with open_regular(self.path) as file:
+                data = file.read()
+            for line in io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"):
+                self._take_line(line)
+            self._whole = data.rfind(b"\n") + 1
         except FileNotFoundError:
             pass
         except UnicodeDecodeError:
             raise InputError("not the words of a person: not UTF-8", file=self.path) from None
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Takes more words, from behind the last whole line that was read."""
+        with open(self.path, "a", encoding="utf-8") as self.stream:
+            if self.path != os.devnull:
+                self.stream.truncate(self._whole)
+            yield
 
     def _take_line(self, line: str) -> None:
         found = _KEPT.fullmatch(line)
@@ -145,5 +157,6 @@ class Words:
         for clock in self.clocks:
             clock.clear()
         self._before.clear()
+        self._whole = 0
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)

@@ -187,6 +187,22 @@ def test_what_was_kept_is_checked(tmp_path: pathlib.Path, line: str, what: str) 
     assert (done.status, done.err.splitlines()[-1]) == (1, f"match: {words}: {what}")
 
 
+@pytest.mark.parametrize("torn", ["0 A4", "0 > 1"])
+def test_a_torn_line_costs_no_later_word(tmp_path: pathlib.Path, torn: str) -> None:
+    """Of a line that a full disk or a power cut left unfinished nothing is joined to the next."""
+    games, words = tmp_path / "g.jsonl", tmp_path / "g.jsonl.said"
+    assert run("match", *PLAY, "-o", games, stdin=b"\nsave\n").status == 0
+    whole = words.read_text()
+    words.write_text(whole + torn)
+    done = run("match", *PLAY, "-o", games, "--resume", stdin=b"moves\nsave\n")
+    assert done.status == 0 and words.read_text() == whole
+    move = re.findall(r"\b[A-K]\d+[A-K]\d+\b", done.out)[0]
+    words.write_text(whole + torn)
+    played = run("match", *PLAY, "-o", games, "--resume", stdin=f"{move}\nsave\n".encode())
+    assert played.status == 0 and words.read_text().startswith(f"{whole}0 {move}\n0 > ")
+    assert run("match", *PLAY, "-o", games, "--resume", stdin=b"save\n").status == 0
+
+
 @pytest.mark.parametrize("level", [0, 9])
 def test_a_level_that_was_kept_is_checked(tmp_path: pathlib.Path, level: int) -> None:
     games, words = tmp_path / "g.jsonl", tmp_path / "g.jsonl.said"
