@@ -28,7 +28,7 @@ WORDS = re.compile(
     r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|undo|save|draw|decline",
     re.A,
 )
-ORDERS = re.compile(r"[A-Za-z0-9 /();,>-]{1,2000}", re.A)  # and other words; none names a file
+MAX_ORDERS = 2000  # characters of a line of orders, of which the person is told what is wrong
 REMATCH, LEAVE = "rematch", "leave"  # said to a match that is over
 GONE_S = 60.0  # seconds without a request after which nobody will say either
 
@@ -49,7 +49,7 @@ class Browser(LivePage, FrontEnd):
     @property
     def left(self) -> bool:
         """Whether the person has left the match, to go on later."""
-        return self._last == "save"
+        return self._last.strip().lower() == "save"
 
     # ---- what the match shows and asks ----
 
@@ -135,12 +135,12 @@ class Browser(LivePage, FrontEnd):
         return True
 
     def _is_word(self, version: int, word: str) -> bool:
-        """Whether the page may say it now: what names a file is no word here."""
+        """Whether the page may say it now: what names a file is no word here, and no order."""
         if self._state["phase"] != "ask":
             return word in (REMATCH, LEAVE)  # that the other one wants one is no other question
         scene = self._state.get("scene") or {}
         actions = scene.get("actions")
         if scene.get("kind") == "phase":
-            return bool(ORDERS.fullmatch(word)) and version == self._version
+            return 0 < len(word) <= MAX_ORDERS and version == self._version
         known = word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))
         return (known or word in scene.get("favourites", ())) and version == self._version

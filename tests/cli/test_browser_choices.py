@@ -67,13 +67,21 @@ def test_orders_are_typed_chosen_and_sent(
         browser.evaluate("at('ordering').requestSubmit()")
         until(browser, "asked() && scene().orders.length === 1")
         assert browser.evaluate(arrows) == 1
-        browser.evaluate("at('order').value = 'A VIE H'")
-        browser.evaluate("at('ordering').requestSubmit()")
-        until(browser, "asked() && at('messages').textContent.includes('FRANCE has no A VIE')")
+        for wrong, told in (
+            ("A VIE H", "FRANCE has no A VIE"),
+            ("A Mar → Bur.", "no place is called 'BUR.'"),
+            ("A MAR – BÜR", "no place is called 'BÜR'"),
+            ("../x.svg", "an order is written like"),
+        ):  # of which each is told, and can be mended
+            browser.evaluate(f"at('order').value = '{wrong}'")
+            browser.evaluate("at('ordering').requestSubmit()")
+            until(browser, f'asked() && at("messages").textContent.includes("{told}")')
+            assert browser.evaluate("at('order').value") == wrong
+            browser.evaluate("at('order').value = ''")
         browser.evaluate("""(() => { const select = document.querySelectorAll('#units select')[1];
             select.value = select.options[2].value; select.onchange(); })()""")
         until(browser, "asked() && scene().orders.length === 2")
-        assert served.say(browser.evaluate("state.version"), "../x.svg") == 409
+        assert served.say(browser.evaluate("state.version"), "A" * 2001) == 409
         browser.click("send-orders")
         until(browser, "asked() && scene().phase === 'F1901M'")
         assert "FRANCE: A PAR - BUR" in browser.evaluate("at('past').textContent")

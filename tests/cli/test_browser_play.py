@@ -300,6 +300,42 @@ def test_a_match_that_stops_is_told(browser: Browser, tmp_path: pathlib.Path) ->
         until(browser, "at('messages').textContent.includes('does not answer')")
 
 
+def test_a_move_that_was_not_taken_can_be_made_again(
+    browser: Browser, tmp_path: pathlib.Path
+) -> None:
+    """The page says so as long as it is true, and the piece is back on its square."""
+    told = "at('messages').textContent"
+    with Served((*MINI, "-o", tmp_path / "g.jsonl")) as served:
+        browser.visit(served.address)
+        until(browser, "asked()")
+        browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+        browser.evaluate("globalThis.ours = fetch, 0")
+        standing = "board.squares.map(one => one.textContent).join()"
+        before = browser.evaluate(standing)
+        for answer, said in (
+            ("Promise.reject(new Error())", "That was not heard"),
+            ("Promise.resolve(new Response(null, {status: 409}))", "The match did not take that."),
+        ):
+            browser.evaluate(
+                f"globalThis.fetch = (...what) => what[1] ? {answer} : ours(...what), 0"
+            )
+            browser.evaluate("go(...scene().moves.at(-1))")
+            until(browser, f"asked() && {told}.includes('{said}')")
+            assert browser.evaluate(standing) == before
+        browser.evaluate("globalThis.fetch = ours, 0")
+        browser.evaluate("go(...scene().moves.at(-1))")
+        until(browser, "asked() && scene().ply === 2")
+        assert browser.evaluate(told) == ""
+        browser.evaluate("globalThis.fetch = () => Promise.reject(new Error()), 0")
+        assert served.say(browser.evaluate("state.version"), "draw") == 204  # by another page
+        until(browser, f"{told}.includes('The match does not answer.')")
+        browser.evaluate("""globalThis.fetch = () => new Promise(done => setTimeout(
+            () => done(new Response(null, {status: 204})), 20)), 0""")
+        until(browser, f"!{told}.includes('The match does not answer.')")
+    assert browser.errors == []
+
+
 def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib.Path) -> None:
     """A note goes with its piece, by keys too; the board can be turned; a click on a hint plays."""
     games = tmp_path / "g.jsonl"

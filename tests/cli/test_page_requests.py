@@ -262,6 +262,15 @@ def test_open_pieces_and_more_lakes_are_shown(tmp_path: pathlib.Path) -> None:
     assert sorted(seen) == 6 * ["a piece"] + ["flag", "spy"]
 
 
+def test_who_leaves_by_a_typed_word_has_left(tmp_path: pathlib.Path) -> None:
+    play = ("random", "--game", "diplomacy:tiny", "-n", 2, "--seed", 1)
+    with Served((*play, "-o", tmp_path / "g.jsonl")) as served:
+        state = served.asked()
+        assert served.say(state["version"], " Save") == 204
+        assert served.asked(state["version"])["phase"] == "left"
+        assert served.ended()[0] == 0
+
+
 def test_a_port_in_use_is_one_line(tmp_path: pathlib.Path) -> None:
     with Served((*NANO, "-o", tmp_path / "a.jsonl")) as served:
         port = served.host.split(":")[1]
