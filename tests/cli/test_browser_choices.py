@@ -11,6 +11,13 @@ from served import Served, records
 from test_browser_play import until
 
 
+def resign(browser: Browser, button: str) -> None:
+    """By a second click, after the first has asked whether one is sure."""
+    browser.click(button)
+    assert browser.evaluate(f"asked() && at('{button}').textContent") == "sure?"
+    browser.click(button)
+
+
 def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) -> None:
     """By mouse and keys; at the end the page tells what was hidden."""
     browser.screen(1280, 720)
@@ -25,7 +32,7 @@ def test_cells_and_bets_are_clicked(browser: Browser, tmp_path: pathlib.Path) ->
         browser.mouse("Released", *place)
         until(browser, "asked() && scene().cells.stones[4] === 'X'")
         assert browser.evaluate("document.querySelectorAll('#cells .can').length") < 9
-        browser.click("give-up")
+        resign(browser, "give-up")
         until(browser, "state.ended.length === 1 && asked()")
         assert "you: b2" in browser.evaluate("at('told').textContent")
         browser.evaluate("document.querySelector('#cells .can').focus()")
@@ -85,7 +92,7 @@ def test_orders_are_typed_chosen_and_sent(
         browser.click("send-orders")
         until(browser, "asked() && scene().phase === 'F1901M'")
         assert "FRANCE: A PAR - BUR" in browser.evaluate("at('past').textContent")
-        browser.click("resign-orders")
+        resign(browser, "resign-orders")
         until(browser, "state.ended.length === 1")
         assert not browser.evaluate("at('end').hidden") and "F1901M" in browser.evaluate(
             "replays.get(1)"
