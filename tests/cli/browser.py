@@ -135,6 +135,12 @@ class Browser:
         ]
         return [role for role, name in named if role in roles and not name]
 
+    def takes(self, key: str, element: str = "document.body") -> bool:
+        """Whether the page uses this key with Alt itself, which is meant for the browser."""
+        how = {"key": key, "altKey": True, "bubbles": True, "cancelable": True}
+        event = f"new KeyboardEvent('keydown', {json.dumps(how)})"
+        return not self.evaluate(f"{element}.dispatchEvent({event})")
+
     def press(self, key: str, code: int, shift: bool = False) -> None:
         """Presses a key and lets it go, with Shift or not; `code` is its number on Windows."""
         event = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 8 * shift}

@@ -85,13 +85,19 @@ def test_orders_are_typed_chosen_and_sent(
             until(browser, f'asked() && at("messages").textContent.includes("{told}")')
             assert browser.evaluate("at('order').value") == wrong
             browser.evaluate("at('order').value = ''")
-        browser.evaluate("""(() => { const select = document.querySelectorAll('#units select')[1];
-            select.value = select.options[2].value; select.onchange(); })()""")
-        until(browser, "asked() && scene().orders.length === 2")
+        browser.tab_to("document.querySelectorAll('#units select')[1]")
+        for orders in ("F BRE H", "F BRE - ENG"):  # an arrow takes the next one, and stays there
+            browser.press("ArrowDown", 40)
+            until(browser, f"asked() && scene().orders.includes('{orders}')")
+        assert browser.evaluate("document.activeElement.dataset.unit") == "F BRE"
         assert served.say(browser.evaluate("state.version"), "A" * 2001) == 409
         browser.click("send-orders")
         until(browser, "asked() && scene().phase === 'F1901M'")
         assert "FRANCE: A PAR - BUR" in browser.evaluate("at('past').textContent")
+        browser.evaluate("at('past').querySelector('summary').click()")
+        browser.evaluate("at('clear-orders').focus(), say('orders')")
+        until(browser, "asked() && word === 'orders'")
+        assert not browser.evaluate("at('past').querySelector('details').open")
         resign(browser, "resign-orders")
         until(browser, "state.ended.length === 1")
         assert not browser.evaluate("at('end').hidden") and "F1901M" in browser.evaluate(

@@ -168,6 +168,7 @@ def look_back(browser: Browser, first: list[str | None]) -> None:
     """Steps back to the first turn by keys, and on by the button; nothing can be played there."""
     now, moves = (browser.evaluate(f"{what}") for what in ("shown()", "scene().log.length"))
     last = browser.evaluate("scene().log.findLastIndex(ply => ply[3])")
+    assert not any(browser.takes("ArrowLeft", on) for on in ("document.body", "board.squares[0]"))
     for _ in range(moves):
         browser.press("ArrowLeft", 37)
     assert browser.evaluate(f"{STANDING}(shown())") == first

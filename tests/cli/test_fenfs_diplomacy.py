@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from browser import Browser
 from running import run
 from stratkit import read_games
 
@@ -203,3 +204,17 @@ def test_many_games_of_a_file_are_lines(tmp_path: pathlib.Path) -> None:
     page = tmp_path / "page.html"
     assert run("fenfs", "replay", "--game", 1, back, "-o", page).status == 0
     assert "FRANCE: A PAR - PIC; F BRE - MAO; A MAR - SPA" in page.read_text()
+
+
+def test_maps_are_stepped_through_by_keys(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """Also after a button was clicked; with Alt the arrows are the browser's."""
+    page = tmp_path / "page.html"
+    game = saved(tmp_path / "game.json")
+    assert run("fenfs", "replay", game, "-o", page).status == 0
+    browser.open(page)
+    browser.click("next")
+    browser.press("ArrowRight", 39)
+    assert browser.evaluate("[now, document.activeElement.id]") == [2, "next"]
+    assert not browser.takes("ArrowLeft")
+    browser.press("Home", 36)
+    assert browser.evaluate("now") == 0 and browser.errors == []

@@ -278,6 +278,8 @@ def test_the_board_can_be_walked_and_is_told(
         browser.press(key, code)
         names.append(browser.evaluate("document.activeElement.dataset.square"))
     assert names == ["A1", "B1", "B2", "A2", "A2", "A1"]
+    for element in ("document.body", "document.activeElement"):
+        assert not browser.takes("ArrowLeft", element)  # which goes to the page before
     assert browser.evaluate("ply") == 0
     told = browser.evaluate("board.squares.map(one => one.getAttribute('aria-label'))")
     for square, text in enumerate(fenfs_of(played.position(0)).board):
