@@ -242,6 +242,10 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
         browser.evaluate("scrollTo(0, 0)")
         finger(browser, start, end)
         until(browser, "asked() && scene().ply === 2")
+        for screen in ((740, 360), (667, 375), (360, 560), (844, 390), (390, 844)):  # lying, too
+            browser.screen(*screen)
+            high = browser.evaluate("at('board').getBoundingClientRect().height")
+            assert high >= 224 and no_scrolling(browser), (screen, high)
         browser.click("hint")
         until(browser, "asked() && state.advice !== null")
         advice = browser.evaluate("state.advice")
