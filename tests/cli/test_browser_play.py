@@ -341,6 +341,47 @@ def test_a_move_that_was_not_taken_can_be_made_again(
     assert browser.errors == []
 
 
+def test_notes_stay_with_their_pieces(browser: Browser, tmp_path: pathlib.Path) -> None:
+    """When moves are taken back, when a page is loaded again, and in no other match."""
+    noted = """board.squares.flatMap((one, at) => one.querySelector(".note") ? at : [])"""
+    hidden = "scene().board.flatMap((_, at) => hides(at) ? at : [])"
+
+    def begin(served: Served) -> None:
+        browser.visit(served.address)
+        until(browser, "asked()")
+        if browser.evaluate("scene().kind === 'offer'"):
+            browser.click("take")
+        until(browser, "asked() && scene().kind === 'turn'")
+
+    games = tmp_path / "g.jsonl"
+    with Served((*MINI, "-o", games)) as served:
+        begin(served)
+        pieces = browser.evaluate(hidden)
+        for square in pieces:
+            browser.evaluate(f"noteOn({square}), at('notes').firstChild.click()")
+        assert browser.evaluate(noted) == pieces
+        quiet = "scene().moves.find(([, to]) => !scene().board[to])"
+        ply = 0
+        while browser.evaluate(hidden) == pieces:  # until a hidden piece has moved, and is not met
+            browser.evaluate(f"go(...{quiet})")
+            ply += 2
+            until(browser, f"asked() && scene().ply === {ply}")
+        moved = browser.evaluate(hidden)
+        assert browser.evaluate(noted) == moved and len(moved) == len(pieces)
+        browser.click("undo")
+        until(browser, f"asked() && scene().ply === {ply - 2}")
+        assert browser.evaluate(noted) == pieces
+        begin(served)
+        assert browser.evaluate(noted) == pieces
+        served.say(browser.evaluate("state.version"), "save")
+        served.ended()
+    again = (*MINI, "-o", tmp_path / "h.jsonl", "--port", served.host.split(":")[1])
+    with Served(again) as served:
+        begin(served)
+        assert browser.evaluate(noted) == []
+    assert browser.errors == []
+
+
 def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib.Path) -> None:
     """A note goes with its piece, by keys too; the board can be turned; a click on a hint plays."""
     games = tmp_path / "g.jsonl"
