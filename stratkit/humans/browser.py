@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stratkit.errors import printable
+from stratkit.errors import InputError, printable
 from stratkit.humans.choice import Choice
 from stratkit.humans.live_clock import LiveClock
 from stratkit.humans.live_page import LivePage
@@ -21,6 +21,7 @@ from stratkit.humans.scenes import (
     turn_scene,
 )
 from stratkit.humans.session import Ended, FrontEnd
+from stratkit.notation.squares import parse_move
 from stratkit.players.player import Explanation
 
 # What the page says; what names a file is no word here.
@@ -90,11 +91,17 @@ class Browser(LivePage, FrontEnd):
                 self._changed.wait(1.0 if clock is None else min(1.0, clock.left))
             self._last, self._word = self._word or "", None
             self._messages = []
+            scene = self._state.get("scene")
+            if scene and scene["kind"] == "turn":
+                self._state["going"] = _moved(self._last, scene)
             self._publish(phase="wait")  # before another page can say a word to this question
         return self._last
 
-    def refresh(self) -> None:
-        """The page, which waits, gets what was shown last."""
+    def refresh(self, stands: bool) -> None:
+        """The page, which waits, gets what was shown last; the person's move after it `stands`, or
+        is taken back."""
+        if not stands:
+            self._state["going"] = None
         self._publish(phase="wait")
 
     def finish(self, phase: str) -> None:
@@ -144,3 +151,11 @@ class Browser(LivePage, FrontEnd):
             return 0 < len(word) <= MAX_ORDERS and version == self._version
         known = word in ("save", "resign", *actions) if actions else bool(WORDS.fullmatch(word))
         return (known or word in scene.get("favourites", ())) and version == self._version
+
+
+def _moved(word: str, scene: dict[str, Any]) -> tuple[int, int] | None:
+    """The move that a word is at this turn, for pages that show it while the person waits."""
+    try:
+        return parse_move(word, scene["width"], scene["height"])
+    except InputError:
+        return None

@@ -26,13 +26,16 @@ class LivePage(PageModel):
     over are shown with all their pieces."""
 
     armies = True
+    begins = "wait"  # the phase before anything is shown
     # The clocks of who is named first in the page, and of the other one.
     clocks: tuple[LiveClock | None, LiveClock | None] = (None, None)
 
     def __init__(self, match: dict[str, Any]) -> None:
         self._changed = threading.Condition()
-        self._version, self._seen = 0, 0  # the version that some page has
-        self._state: dict[str, Any] = {"match": match, "phase": "wait", "ended": []}
+        # A page has something to show from the start, perhaps that it waits; `_seen`: the version
+        # that some page has.
+        self._version, self._seen = 1, 0
+        self._state: dict[str, Any] = {"match": match, "phase": self.begins, "ended": []}
         self._games: dict[int, str] = {}
         self._fetched: set[int] = set()
         self._waiting, self._last_poll = 0, 0.0  # pages that wait, and when one was answered last

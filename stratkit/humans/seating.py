@@ -173,7 +173,7 @@ def _seat_second(
     second = replace(second, me=1 - session.me, clock=clock, start=session.start)
     if undoes:
         asked: Sequence[Any] = places.pages or places.fronts  # who watches is not told
-        refresh = [page.refresh for page in places.pages] or [lambda: None] * 2
+        refresh = [page.refresh for page in places.pages] or [lambda stands: None] * 2
         to_first, to_second = (
             Consent(places.names[1 - at], people[at], asked[at], refresh[at]) for at in (0, 1)
         )

@@ -20,6 +20,7 @@ class Spectators(LivePage):
     """Their page. It gets no hidden piece, also when the game is over: a setup is its owner's."""
 
     armies = False
+    begins = "watch"
 
     def watch(self, scene: Offer | Turn | Choice | Phase) -> None:
         """One side is shown this."""

@@ -16,12 +16,12 @@ GIVE, DECLINE = "give it back", "decline"
 @dataclass(frozen=True)
 class Consent:
     """Asks `other`, who sits at `front`, whether the person called `name` may take a move back.
-    `refresh` lets the other one see again what it saw before."""
+    `refresh` lets the other one see again what it saw before, and its move if that stands."""
 
     name: str
     other: HumanPlayer
     front: FrontEnd
-    refresh: Callable[[], None]
+    refresh: Callable[[bool], None]
 
     def __call__(self, game: int) -> bool:
         """`Saved`: the other one leaves."""
@@ -38,7 +38,7 @@ class Consent:
             if word in names:
                 if shown is not None:
                     self.front.show(shown)
-                self.refresh()
+                self.refresh(word == DECLINE)
                 return word == GIVE
             self.front.help(scene)
         raise Saved

@@ -198,6 +198,9 @@ def test_a_move_is_given_back(tmp_path: pathlib.Path) -> None:
             assert seen["scene"]["kind"] == "watch" and "human-2" not in seen["scene"]
             served.answer(one, answer)
             now = served.at(two)
+            served.token = one
+            waits, move = served.state(), turns[2]["scene"]["moves"][0]
+            assert (waits["phase"], waits["going"]) == ("wait", None if back else move)
             same = turns[1] if back else before
             ignored = {"new"}
             assert {k: v for k, v in now["scene"].items() if k not in ignored} == {
@@ -274,6 +277,10 @@ def test_in_two_browsers(browser: Browser, tmp_path: pathlib.Path) -> None:
     browser.screen(390, 844)
     with Hosted((*PLAY, "-o", tmp_path / "g.jsonl")) as served:
         two = served.take(1)
+        served.token = two
+        assert served.state()["phase"] == "wait"  # a page has something to say while others set up
+        browser.visit(served.watching)
+        until(browser, "at('now').textContent === 'They set up their pieces.'")
         browser.visit(served.invited[0])
         browser.click("take")
         until(browser, "typeof state === 'object' && asked() && scene().kind === 'offer'")
@@ -286,8 +293,14 @@ def test_in_two_browsers(browser: Browser, tmp_path: pathlib.Path) -> None:
         assert "human, you (red)" in browser.evaluate("at('title').textContent")
         browser.click("draw")
         until(browser, "asked() && scene().draw === 'mine' && at('draw').disabled")
+        standing = "board.squares.map(one => one.textContent).join()"
+        before = browser.evaluate(standing)
         browser.evaluate("go(...scene().moves[0])")
         until(browser, "at('now').textContent === 'It is the turn of human-2.'")
+        moved = browser.evaluate(standing)
+        browser.visit(browser.evaluate("location.href"))  # which shows the move, too
+        until(browser, "state.phase === 'wait'")
+        assert browser.evaluate(standing) == moved != before
         served.answer(two, "draw")
         until(browser, "!at('end').hidden && state.phase === 'wait'")
         served.answer(two, "")

@@ -252,13 +252,13 @@ def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def slowly(**changes: Any) -> None:
         if changes == {"phase": "wait"}:
-            other = threading.Thread(target=lambda: late.append(browser.say(1, "resign")))
+            other = threading.Thread(target=lambda: late.append(browser.say(2, "resign")))
             other.start()
             other.join(0.5)
         publish(**changes)
 
     monkeypatch.setattr(browser, "_publish", slowly)
-    threading.Thread(target=lambda: browser.state(0) and browser.say(1, "?")).start()
+    threading.Thread(target=lambda: browser.state(1) and browser.say(2, "?")).start()
     assert browser.ask("> ") == "?"
     end = time.monotonic() + PATIENCE
     while not late and time.monotonic() < end:
