@@ -133,7 +133,9 @@ def test_games_by_mouse_and_by_keys(browser: Browser, tmp_path: pathlib.Path) ->
         assert browser.evaluate("at('title').textContent").startswith("you (red)")
         browser.press("Enter", 13)  # "go on" has the focus
         until(browser, "asked() && scene().kind === 'offer'")
-        assert browser.evaluate("scene().game") == 2 and fits(browser)
+        assert browser.evaluate("scene().game") == 2 and no_scrolling(browser)
+        browser.evaluate("state.ended = Array(12).fill(state.ended[0]), draw()")  # a long evening
+        assert no_scrolling(browser)
         arrange(browser, keys)
         browser.evaluate("at('take').focus()")
         browser.press("Enter", 13)
@@ -186,6 +188,18 @@ def look_back(browser: Browser, first: list[str | None]) -> None:
     assert browser.evaluate("shown()") == now and browser.evaluate("asked()")
 
 
+def press_long(browser: Browser, start: int, enemy: int) -> None:
+    """A long press on an enemy that could be attacked notes what it is, and attacks nobody."""
+    version = browser.evaluate("state.version")
+    browser.evaluate(f"choose({start})")
+    browser.touch("Start", tuple(browser.evaluate(MIDDLE % enemy)))
+    until(browser, "!at('noting').hidden")
+    browser.touch("End")
+    time.sleep(0.1)
+    assert browser.evaluate("asked() && state.version") == version
+    browser.evaluate("release(), document.activeElement.blur()")
+
+
 def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) -> None:
     browser.screen(1280, 900, dark=True)
     with Served((*MINI, "-o", tmp_path / "g.jsonl")) as served:
@@ -200,7 +214,10 @@ def test_fights_and_losses_are_told(browser: Browser, tmp_path: pathlib.Path) ->
             if browser.evaluate("scene().log.some(ply => ply[3])"):
                 break
             moves, squares = (browser.evaluate(f"scene().{name}") for name in ("moves", "board"))
-            browser.evaluate(f"go(...{[m for m in moves if squares[m[1]]] or moves}.at(-1))")
+            attacks = [m for m in moves if squares[m[1]]]
+            if attacks:
+                press_long(browser, *attacks[-1])
+            browser.evaluate(f"go(...{attacks or moves}.at(-1))")
         else:
             raise AssertionError("no fight in twenty moves")
         lines = browser.evaluate("[...document.querySelectorAll('#log .fight')].map(x => x.title)")
