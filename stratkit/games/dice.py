@@ -37,6 +37,7 @@ class DiceKit(Kit):
         names = self.action_names()[side]
         told = [f"{('you', 'they')[at % 2 != side]} {names[bid]}" for at, bid in enumerate(bids)]
         lines = [f"your dice: {' '.join(map(str, dice))}; {faces} counts as any face"]
+        lines += ["2x1 says that two of all dice show 1; liar doubts the last bid"]
         lines += [f"bids: {', '.join(told)}"] * bool(told)
         facts = "".join(f"{line}\n" for line in lines)
         return TurnText("", "bid", super().turn(side, packed).name, facts)

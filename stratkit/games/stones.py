@@ -37,8 +37,18 @@ class StonesKit(Kit):
     def turn(self, side: int, packed: Bytes) -> TurnText:
         cells = Cells(self._size, _stones(self._size, side, packed), self.slanted)
         board = draw_stones(cells, side)
-        aim = "X joins top and bottom, O left and right\n" if self.slanted else ""
-        return TurnText(board, "cell", lambda move: cell_text(self._size, move[0]), aim, cells)
+        return TurnText(
+            board, "cell", lambda move: cell_text(self._size, move[0]), self._facts(side), cells
+        )
+
+    def _facts(self, side: int) -> str:
+        """Whose stones are whose, what wins, and in games where stones are hidden what is seen."""
+        aim = "X joins top and bottom, O left and right" if self.slanted else "three in a line win"
+        facts = f"you are {STONES[side]}\n{aim}\n"
+        if not self.game.name.startswith("hex"):
+            then = "tries again" if self.game.name.endswith(":classical") else "has had the turn"
+            facts += f"their stones are hidden: who tries a taken cell sees its stone, and {then}\n"
+        return facts
 
 
 class HexKit(StonesKit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 
 import numpy as np
+import pytest
 
 from running import here
 from stratkit.engine import Batch, Game
@@ -20,6 +21,30 @@ def seen(game: Game, cells: str) -> str:
         action = size * (int(cell[1:]) - 1) + "abcdefghijk".index(cell[0])
         batch.apply(np.array([action], np.int32))
     return kit_of(game).turn(int(batch.actors()[0]), batch.observe()[0]).board
+
+
+@pytest.mark.parametrize(
+    ("name", "aim", "taken"),
+    [
+        ("hex:3", "X joins top and bottom", ""),
+        ("dark_hex:3", "X joins top and bottom", "has had the turn"),
+        ("dark_hex:3:classical", "X joins top and bottom", "tries again"),
+        ("phantom_ttt", "three in a line win", "has had the turn"),
+        ("phantom_ttt:classical", "three in a line win", "tries again"),
+    ],
+)
+def test_who_plays_which_stones_is_told(name: str, aim: str, taken: str) -> None:
+    """And what comes of a taken cell, by the rule that the engine keeps to."""
+    game = Game(name)
+    batch = Batch(game, 1)
+    told = [kit_of(game).turn(side, batch.observe()[0]).facts.splitlines() for side in (0, 1)]
+    assert [lines[0] for lines in told] == ["you are X", "you are O"]
+    assert all(lines[1].startswith(aim) for lines in told)
+    assert [line.endswith(taken) for line in told[0][2:]] == [True] * bool(taken)
+    if taken:
+        for _ in range(2):
+            batch.apply(np.array([4], np.int32))
+        assert batch.actors()[0] == (1 if taken == "tries again" else 0)
 
 
 def test_a_board_shows_what_its_player_has_seen() -> None:

@@ -57,7 +57,9 @@ def test_bets_are_typed_by_name(tmp_path: pathlib.Path) -> None:
 
 def test_stones_are_placed_by_cell_and_games_given_up(tmp_path: pathlib.Path) -> None:
     shown, said = play("dark_hex:3", ["B2", "", "resign", "resign"], "-o", tmp_path / "g.jsonl")
-    assert "X joins top and bottom, O left and right\nX to move" in shown
+    assert "you are X\nX joins top and bottom, O left and right\n" in shown
+    assert "you are O\nX joins top and bottom, O left and right\n" in shown
+    assert "who tries a taken cell sees its stone, and has had the turn\nX to move" in shown
     assert "cell: a1, b1, c1, a2, c2" in shown and "or: resign, save, help" in shown
     assert "game 1: you lost (resigned)" in said and "game 2: you lost (resigned)" in said
 
