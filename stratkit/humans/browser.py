@@ -94,7 +94,8 @@ class Browser(LivePage, FrontEnd):
             scene = self._state.get("scene")
             if scene and scene["kind"] == "turn":
                 self._state["going"] = _moved(self._last, scene)
-            self._publish(phase="wait")  # before another page can say a word to this question
+            # Before another page can say a word to this question.
+            self._publish(phase="wait", messages=[])
         return self._last
 
     def refresh(self, stands: bool) -> None:

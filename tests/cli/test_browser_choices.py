@@ -90,6 +90,10 @@ def test_orders_are_typed_chosen_and_sent(
             browser.press("ArrowDown", 40)
             until(browser, f"asked() && scene().orders.includes('{orders}')")
         assert browser.evaluate("document.activeElement.dataset.unit") == "F BRE"
+        sends = "at('send-orders').textContent"
+        assert browser.evaluate(sends) == "send, 1 without an order"
+        browser.evaluate("say('A MAR H')")
+        until(browser, f"asked() && {sends} === 'send'")
         assert served.say(browser.evaluate("state.version"), "A" * 2001) == 409
         browser.click("send-orders")
         until(browser, "asked() && scene().phase === 'F1901M'")

@@ -251,7 +251,7 @@ def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     publish, late = browser._publish, []
 
     def slowly(**changes: Any) -> None:
-        if changes == {"phase": "wait"}:
+        if changes["phase"] == "wait":
             other = threading.Thread(target=lambda: late.append(browser.say(2, "resign")))
             other.start()
             other.join(0.5)
@@ -259,7 +259,9 @@ def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(browser, "_publish", slowly)
     threading.Thread(target=lambda: browser.state(1) and browser.say(2, "?")).start()
+    browser.tell("what was wrong before")
     assert browser.ask("> ") == "?"
+    assert json.loads(browser.state(0) or "")["messages"] == []  # it is answered
     end = time.monotonic() + PATIENCE
     while not late and time.monotonic() < end:
         time.sleep(0.01)
