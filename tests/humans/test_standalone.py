@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import runpy
 import shutil
 import subprocess
@@ -229,6 +230,26 @@ def test_equal_commands_write_equal_pages(
     monkeypatch.setattr("stratkit.humans.standalone.page.MAX_BYTES", 500_000)
     with pytest.raises(InputError, match=r"the page would have 0\.\d MB, of 0 at most"):
         write_page(str(tmp_path / "c"), both, game, 7, False)
+
+
+@pytest.mark.parametrize("part", ["engine.wasm", "match.js", None])
+def test_a_page_of_other_parts_goes_on_with_no_game_of_this_one(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, part: str | None
+) -> None:
+    """Its rules may forbid what was played here, and a tab that it is loaded into keeps that."""
+    known = facts(Game("barrage"), specs("human", "barrage-easy"), [], None, {})
+    here = tmp_path / "humans" / "standalone"
+    shutil.copytree(STANDALONE.parent, here.parent)
+    monkeypatch.setattr("stratkit.humans.standalone.page.HERE", here)
+
+    def identity() -> str:
+        [found] = re.findall('"id":"([0-9a-f]{64})"', page(known, b""))
+        return str(found)
+
+    before = identity()
+    if part is not None:
+        (here / part).write_bytes((here / part).read_bytes() + b"\n")
+    assert (identity() == before) is (part is None)
 
 
 @pytest.mark.parametrize(

@@ -145,12 +145,15 @@ def _source(opponent: Opponent) -> str:
 def page(known: dict[str, Any], weights: bytes) -> str:
     """The page, HTML, in which these facts are known."""
     style, board = board_parts()
-    identity = hashlib.sha256(in_script(known).encode() + weights).hexdigest()
     scripts = [(HERE / f"{name}.js").read_text("utf-8") for name in ("module", "match", "start")]
+    engine = (HERE / "engine.wasm").read_bytes()
+    # A game that a tab has begun goes on with the same network by the same rules only.
+    whole = in_script(known).encode() + weights + engine + "".join(scripts).encode()
+    identity = hashlib.sha256(whole).hexdigest()
     inline = "".join(
         f'</script>\n<script type="text/plain" id="{name}">{text}'
         for name, text in (
-            ("engine", base64.b64encode((HERE / "engine.wasm").read_bytes()).decode()),
+            ("engine", base64.b64encode(engine).decode()),
             ("network", base64.b64encode(weights).decode()),
             ("facts-of-match", in_script({**known, "id": identity})),
         )
