@@ -170,10 +170,10 @@ class _Server(CappedServer):
 
 
 class _Refused(Exception):
-    """A request is not obeyed, with this status."""
+    """A request is not obeyed, with this status; `instead`: the path that it should have."""
 
-    def __init__(self, status: HTTPStatus, why: str) -> None:
-        self.status, self.why = status, why
+    def __init__(self, status: HTTPStatus, why: str, instead: str | None = None) -> None:
+        self.status, self.why, self.instead = status, why, instead
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -226,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, refused: _Refused) -> None:
         self.close_connection = True  # what else it sent is not read
-        self._send(refused.status, f"{refused.why}\n", "text/plain")
+        self._send(refused.status, f"{refused.why}\n", "text/plain", refused.instead)
 
     def handle_expect_100(self) -> bool:
         """Whether a sender that asks first may send the body."""
@@ -257,10 +257,12 @@ class _Handler(BaseHTTPRequestHandler):
         """What is asked for by who has a token: whose page, the path behind it, and the query."""
         self._check_sender()
         path, _, query = self.path.partition("?")
-        match = re.fullmatch("/([^/]*)/(.*)", path)
+        match = re.fullmatch("/([^/]*)(?:/(.*))?", path)
         found = self.here.place(match[1]) if match else None
         if not match or found is None:
             raise _Refused(HTTPStatus.FORBIDDEN, "not the address that match has shown")
+        if match[2] is None:  # an address that was sent on without the slash at its end
+            raise _Refused(HTTPStatus.PERMANENT_REDIRECT, "a slash is missing", f"{path}/")
         if found.stays:
             self.here.vouch(self.connection)
         return found.model, match[2], query
@@ -324,7 +326,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"over {MAX_BODY} bytes")
         return self.rfile.read(int(lengths[0]))
 
-    def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
+    def _send(self, status: HTTPStatus, text: str, kind: str, instead: str | None = None) -> None:
         data = text.encode()
         self.connection.settimeout(IDLE_S)
         self.send_response(status)
@@ -338,6 +340,8 @@ class _Handler(BaseHTTPRequestHandler):
             ("X-Content-Type-Options", "nosniff"),
         ):
             self.send_header(name, value)
+        if instead is not None:
+            self.send_header("Location", instead)
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()

@@ -49,12 +49,17 @@ def test_the_page_is_whole_and_asks_for_nothing_else(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/state", "//state", "/x/", "/{half}/state", "/{token}", "*", "/%00/", "/../"]
+    "path", ["/", "/state", "//state", "/x/", "/{half}/state", "/{token}x", "*", "/%00/", "/../"]
 )
 def test_who_has_no_token_gets_nothing(served: Served, path: str) -> None:
     path = path.format(half=served.token[:-1], token=served.token)
     for method in ("GET", "POST"):
         assert served.request(method, path)[0] == 403
+
+
+def test_an_address_without_its_last_slash_leads_to_the_page(served: Served) -> None:
+    status, told = served.request("GET", f"/{served.token}?x=1")
+    assert (status, told) == (308, b"a slash is missing\n")
 
 
 def test_another_matchs_token_is_none(served: Served, tmp_path: pathlib.Path) -> None:
@@ -101,9 +106,9 @@ def test_other_hosts_and_origins_are_refused(served: Served) -> None:
         (b'{"version":1,"word":7}', 400),
         (b'{"version":1,"word":null}', 400),
         (b'{"version":99,"word":""}', 409),
-        (b'{"version":1,"word":"/etc/passwd"}', 409),
-        (b'{"version":1,"word":"save\\nresign"}', 409),
-        (b'{"version":1,"word":"\\ud800"}', 409),
+        (b'{"version":2,"word":"/etc/passwd"}', 409),
+        (b'{"version":2,"word":"save\\nresign"}', 409),
+        (b'{"version":2,"word":"\\ud800"}', 409),
         (b" " * 4097, 413),
     ],
 )
