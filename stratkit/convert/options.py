@@ -9,6 +9,7 @@ from stratkit.declared import REQUIRED, one_of, usage, whole
 from stratkit.errors import UsageError
 from stratkit.frozen import frozen
 from stratkit.notation.select import Selection
+from stratkit.storage.streams import check_outputs
 
 VIEWS = {"observer": None, "red": 0, "blue": 1}
 FILES = ("gsn", "xml", "json")  # forms of which a file is one game
@@ -72,6 +73,10 @@ class ReplayOptions:
     output: str
     force: bool
 
+    def check(self) -> None:
+        """Raises what `check_outputs` does for a page that cannot be written."""
+        check_outputs((self.output,), self.inputs, self.force)
+
 
 @frozen(kw_only=True)
 class CheckOptions:
@@ -127,6 +132,7 @@ class StatsOptions:
             raise UsageError("--html is a page of INPUT alone: no --versus")
         if "-" in self.inputs and "-" in self.versus:
             raise UsageError("standard input cannot be both sides of a comparison")
+        check_outputs((self.plot, self.html), (*self.inputs, *self.versus), self.force)
 
 
 @frozen(kw_only=True)
@@ -177,3 +183,4 @@ class ShowOptions:
         if self.explain is not None and (self.view or self.last is not None or self.is_picture):
             what = "--explain shows a position as the side to move sees it"
             raise UsageError(f"{what}: no --view, --last or picture goes with it")
+        check_outputs((self.output,), (self.input,), self.force)

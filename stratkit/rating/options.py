@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from stratkit.declared import number, one_of, usage, whole
 from stratkit.errors import UsageError, nearest_or_all
 from stratkit.frozen import frozen
 from stratkit.pictures import form_of
+from stratkit.storage.streams import check_outputs
 
 if TYPE_CHECKING:
     from stratkit.rating.elo import Anchor
@@ -149,12 +149,7 @@ class RateOptions:
             raise UsageError("a picture or page cannot go where the tables go: name a file")
         for path in filter(None, (self.plot, self.curve)):
             form_of(path)
-        taken = {os.path.realpath(path) for path in self.games if path != "-"}
-        for path in written:
-            real = os.path.realpath(path)
-            if real in taken:
-                raise UsageError("a picture or page cannot go where another file is", text=path)
-            taken.add(real)
+        check_outputs(written, self.games, self.force)
 
     def anchors_among(self, names: Sequence[str]) -> list[Anchor]:
         """The anchors, as indices of `names`. Raises `UsageError` for an unknown or a second one,

@@ -9,10 +9,10 @@ import io
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any, BinaryIO, cast
 
-from stratkit.errors import InputError, error_context
+from stratkit.errors import InputError, UsageError, error_context
 
 STDIN, STDOUT = "standard input", "standard output"  # what `-` is called in messages
 
@@ -89,6 +89,30 @@ def check_free(path: str, force: bool) -> None:
     """`InputError`: there is such a file, and no `force`."""
     if os.path.isfile(path) and not force:
         raise exists_already(path)
+
+
+def check_outputs(written: Sequence[str | None], read: Sequence[str], force: bool) -> None:
+    """Before work whose fruits would be lost: whether these files can be written when it is done,
+    None and `-` aside. None of them may be another one, or one that is `read`, which `force` would
+    destroy. Raises `UsageError`, `InputError`, `OSError`; devices and pipes are not looked at."""
+    from stratkit.storage.atomic import is_special
+
+    taken = {os.path.realpath(path) for path in read if path != "-"}
+    for path in written:
+        if path is None or path == "-":
+            continue
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if is_special(path):
+            continue
+        real = os.path.realpath(path)
+        if real in taken:
+            what = "a result cannot go where another file of this command is"
+            raise UsageError(what, text=path)
+        taken.add(real)
+        check_free(path, force)
+        if not path or not os.path.isdir(os.path.dirname(real)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import pytest
 
-from running import PATIENCE, ROOT, Done, command_line, forked_line, run
+from running import PATIENCE, ROOT, Done, command_line, forked_line, here, run
 from storage.stored import altered, save_network
 from stratkit.engine import Game
 
@@ -344,3 +344,44 @@ def test_commands_that_wait_for_stdin(
                 break
         told = process.stderr.read().decode()
         assert (process.wait(PATIENCE), told) == (status, f"{call[0]}: {word}\n")
+
+
+# --- results that could not be written ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        *(("analyse --by barrage-easy", option) for option in ("-o", "--page")),
+        *((f"fenfs {word}", "-o") for word in ("replay", "replay --explain barrage-easy", "show")),
+        *(("fenfs stats", option) for option in ("--html", "--plot")),
+        *(("rate", option) for option in ("--html", "--plot", "--curve")),
+    ],
+)
+def test_where_results_go_is_known_before_the_work(
+    command: str, option: str, tmp_path: pathlib.Path
+) -> None:
+    """Nothing is read, judged or printed for a result that has no place; nor does -f let it replace
+    what it is made of, or another result."""
+    name, *words = command.split()
+    games = tmp_path / "games.svg"  # pictures have such names
+    games.write_bytes((SAMPLES / "gravon" / "barrage.2003.9.2.7.gsn").read_bytes())
+    there = tmp_path / "there.svg"
+    there.write_text("dear")
+    (tmp_path / "folder.svg").mkdir()
+    for where, status, what, force in (
+        (there, 1, "there.svg: exists already; -f overwrites it", []),
+        (tmp_path / "none" / "x.svg", 1, "none/x.svg: No such file or directory", ["-f"]),
+        (tmp_path / "folder.svg", 1, "folder.svg: Is a directory", ["-f"]),
+        (games, 2, "cannot go where another file of this command is", ["-f"]),
+        (tmp_path / "folder.svg" / ".." / "games.svg", 2, "another file of this command", ["-f"]),
+    ):
+        before = games.read_bytes()
+        done = here(name, *words, *force, option, where, games)
+        told(done, name, status, what)
+        assert (done.data, games.read_bytes(), there.read_text()) == (b"", before, "dear")
+    other = {"--page": "-o", "--plot": "--html", "--html": "--plot", "--curve": "--plot"}
+    if option in other:
+        done = here(name, *words, "-f", option, there, other[option], there, games)
+        told(done, name, 2, "another file of this command")
+        assert there.read_text() == "dear"

@@ -322,7 +322,7 @@ def test_a_picture_does_not_replace_the_games(games: pathlib.Path) -> None:
         done = run("rate", games, "-f", *arguments, cwd=games.parent)
         assert (
             done.status == 2
-            and "a picture or page cannot go where another file is" in done.error_line
+            and "a result cannot go where another file of this command is" in done.error_line
         )
     assert games.read_bytes() == before
 

@@ -27,6 +27,7 @@ def replay(**given: Any) -> int:
     from stratkit.humans.lead import go_on_command
 
     options = ReplayOptions(selection=pop_selection(given), **given)
+    options.check()
     if options.explain is None:
         return run_replay(options, None, warn, go_on=go_on_command)
     with ProgressLine(None, "ply", "fenfs") as progress:

@@ -6,6 +6,7 @@ from stratkit.declared import text, usage, whole
 from stratkit.errors import UsageError
 from stratkit.frozen import frozen
 from stratkit.notation.select import Selection
+from stratkit.storage.streams import check_outputs
 
 
 @frozen(kw_only=True)
@@ -29,10 +30,12 @@ class AnalyseOptions:
     force: bool
 
     def check(self) -> None:
-        """Raises `UsageError` for options that do not go together."""
+        """Raises `UsageError` for options that do not go together, and what `check_outputs` does
+        for files that cannot be written."""
         if self.serve and (self.inputs or self.page is not None or self.output != "-"):
             raise UsageError("--serve reads stdin and writes stdout: no GAMES, --page or -o")
         if not self.serve and not self.inputs:
             raise UsageError("missing GAMES, or --serve")
         if self.page == "-" == self.output:
             raise UsageError("the page cannot go where the records go: name a file")
+        check_outputs((self.output, self.page), self.inputs, self.force)
