@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import BinaryIO
 
 from stratkit.compressed import Rejoined, plain_name
@@ -96,6 +96,7 @@ class Results:
         self.left_out: dict[str, tuple[int, int]] = {}
         self._stream, self._form, self._hash = stream, form, hashlib.sha256()
         self._half: dict[tuple[str, str, str], int] = {}  # games whose pair may be to come
+        self._fields = 0  # that a row of CSV needs
 
     @property
     def digest(self) -> str:
@@ -139,10 +140,11 @@ class Results:
     def _csv(self) -> Iterator[tuple[int, str, str, str, str]]:
         lines = (text for _, text in self._lines() if text.strip())
         head = next(lines, "")
-        delimiter = next((c for c in ",;\t" if c in head), ",")
-        columns = self._columns([_word(cell) for cell in head.split(delimiter)])
-        rows = csv.reader(lines, delimiter=delimiter, strict=True)
-        for row in self._rows(rows):
+        separating = re.sub('"[^"]*"', "", head)  # what is quoted separates nothing
+        delimiter = next((c for c in ",;\t" if c in separating), ",")
+        rows = self._rows(csv.reader(chain([head], lines), delimiter=delimiter, strict=True))
+        columns = self._columns([_word(cell) for cell in next(rows, ())])
+        for row in rows:
             cells = [row[at].strip() if at is not None else "" for at in columns]
             result = WITHOUT_RESULT if cells[2] in UNFINISHED else outcome(cells[2])
             if result is None:
