@@ -277,8 +277,9 @@ def _position(out: Conversion, raw: RawPosition, options: ConvertOptions) -> Non
             out.text = f"{seen if options.moved else replace(seen, moved=None)}\n"
     elif options.to == "setups":
         if fenfs.ply == 0:
-            setups = filter(options.selection.takes_setup, start_setups(fenfs))
-            out.text = "".join(f"{setup_text(setup)}\n" for setup in setups)
+            takes, setups = options.selection.takes_setup, start_setups(fenfs)
+            wanted = [setup for setup in setups if takes(setup, fenfs.variant)]
+            out.text = "".join(f"{setup_text(setup)}\n" for setup in wanted)
     else:
         raise InputError(f"a position is no game: --to {options.to} needs games")
     out.sound = True

@@ -17,6 +17,7 @@ from stratkit.pictures import form_of
 from stratkit.storage.streams import open_output
 
 if TYPE_CHECKING:
+    from stratkit.engine.stratego import Variant
     from stratkit.notation.select import Selection
     from stratkit.notation.setups import Setup
     from stratkit.notation.statistics import Figures
@@ -101,15 +102,16 @@ def stats_chunk(
     figures = _empty(attacks, scores, explore)
     faults: list[InputError] = []
     raws: list[Raw] = []
-    setups: list[Setup] = []
+    setups: list[tuple[Setup, Variant | None]] = []  # and the board of its game
     for item in chunk:
         if isinstance(item, InputError):
             faults.append(item)
         elif isinstance(item, RawSetup):
-            setups.append(item.setup)
+            setups.append((item.setup, None))
         elif isinstance(item, RawPosition):
             try:
-                setups += start_setups(item.fenfs) if item.fenfs.ply == 0 else []
+                started = start_setups(item.fenfs) if item.fenfs.ply == 0 else []
+                setups += [(setup, item.fenfs.variant) for setup in started]
             except InputError as error:
                 error.file = item.name
                 faults.append(error)
@@ -131,7 +133,8 @@ def stats_chunk(
                     for explored, sides in zip(figures.explored, (asked, others), strict=True):
                         explored.add(game.played, sides)
     figures.add_logs(logs, selection)
-    figures.add_setups([setup for setup in setups if selection.takes_setup(setup)])
+    wanted = [one for one in setups if selection.takes_setup(*one)]
+    figures.add_setups([(setup, selection.variant_of(setup, on)) for setup, on in wanted])
     return figures, faults, any(isinstance(item, Raw) for item in chunk)
 
 

@@ -128,7 +128,7 @@ class Explored:
 
     def _add_setup(self, played: Played, side: int) -> None:
         log = played.log
-        variant = variant_of(log.setups[side]) if log.setups else None
+        variant = variant_of(log.setups[side], log.variant) if log.setups else None
         if variant is None or log.setups is None:
             return
         known = self.sides.setdefault(log.variant.name, [])

@@ -37,7 +37,7 @@ def game_of(numbered: Sequence[tuple[int, Fenfs]]) -> Log:
     if start.side != RED:
         raise InputError("no start of a game: blue is to move", where=f"line {line}")
     red, blue = start_setups(start, anywhere=True)
-    variants = {variant_of(red), variant_of(blue)}
+    variants = {variant_of(setup, start.variant) for setup in (red, blue)}
     variant = variants.pop() if len(variants) == 1 else None
     board = variant or start.variant
     kind = next((kind for kind, name in KINDS.items() if variant and name == variant.name), "")

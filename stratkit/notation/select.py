@@ -10,6 +10,7 @@ from stratkit.declared import one_of, usage
 from stratkit.frozen import frozen
 
 if TYPE_CHECKING:
+    from stratkit.engine.stratego import Variant
     from stratkit.notation.log import Log
     from stratkit.notation.setups import Setup
 
@@ -75,14 +76,30 @@ class Selection:
         nicks = enumerate(log.players)
         return [side for side, nick in nicks if not selected or nick.casefold() in selected]
 
-    def takes_setup(self, setup: Setup) -> bool:
-        """Whether a setup by itself is wanted: it has no player, and no game."""
-        from stratkit.notation.setups import variant_of
+    def variant_of(self, setup: Setup, board: Variant | None = None) -> Variant | None:
+        """The variant of a setup by itself, or at the start of a game on this board: of several
+        that it fits one that is asked for."""
+        from stratkit.engine.stratego import VARIANTS
+        from stratkit.notation.setups import has_counts, variant_of
 
-        variant = variant_of(setup)
+        asked = [] if board else [VARIANTS[name] for name in self._variants if name in VARIANTS]
+        fits = (variant for variant in asked if has_counts(variant, setup))
+        return next(fits, None) or variant_of(setup, board)
+
+    def takes_setup(self, setup: Setup, board: Variant | None = None) -> bool:
+        """Whether a setup is wanted that has no player, and no game but its start."""
+        variant = self.variant_of(setup, board)
         if variant is None:
             return not self.variants and not self.regular
-        return not self.variants or variant.name in self.variants
+        return not self.variants or variant.name in self._variants
+
+    @property
+    def _variants(self) -> list[str]:
+        """The variants, for Gravon's words for them, too; free setups have none."""
+        from stratkit.notation.gravon_words import KINDS
+        from stratkit.notation.log import FREE
+
+        return [word if word == FREE else KINDS.get(word, word) for word in self.variants]
 
 
 EVERYTHING = Selection()

@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO
 
 import numpy as np
@@ -27,6 +28,7 @@ from stratkit.engine.stratego import (
     Position,
     Variant,
     placements,
+    with_lakes,
 )
 from stratkit.errors import InputError, shown
 from stratkit.notation.lines import parsed_lines
@@ -65,9 +67,15 @@ def parse_setup(text: str, variant: Variant | None = None) -> Setup:
     return setup
 
 
-def variant_of(setup: Setup) -> Variant | None:
-    """The first variant with this many squares and these counts, or None."""
-    return next((v for v in VARIANTS.values() if has_counts(v, setup)), None)
+def variant_of(setup: Setup, board: Variant | None = None) -> Variant | None:
+    """The first variant with this many squares and these counts, or None. With the `board` of its
+    game: that itself, or the first with the same lakes."""
+    like: Iterable[Variant] = VARIANTS.values()
+    if board is not None:
+        like = [v for v in like if v.squares == board.squares]
+        named = (v for v in like if v.lakes == board.lakes)
+        like = chain([board], named, (with_lakes(v, board.lakes) for v in like))
+    return next((v for v in like if has_counts(v, setup)), None)
 
 
 @dataclass(frozen=True)

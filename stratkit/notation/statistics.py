@@ -191,16 +191,15 @@ class Figures:
                 self.players.setdefault(nick, Counter())[outcome] += 1
             for side in selection.sides(log) if log.setups else ():
                 self._add_score(log, side)
-        with_setups = ((log.setups, selection.sides(log)) for log in logs if log.setups)
-        self.add_setups([setups[side] for setups, sides in with_setups for side in sides])
+        sides = ((log, side) for log in logs if log.setups for side in selection.sides(log))
+        self.add_setups([_setup_of(log, side) for log, side in sides])
 
     def _add_score(self, log: Log, side: int) -> None:
         """Adds a game to the score of the setup of one side, if it is regular."""
-        assert log.setups is not None
-        variant = variant_of(log.setups[side])
+        setup, variant = _setup_of(log, side)
         if self.scores is not None and variant is not None:
             outcome = DRAWN if log.winner is None else WON if log.winner == side else LOST
-            self.scores.setdefault(variant.name, Scores(variant)).add(log.setups[side], outcome)
+            self.scores.setdefault(variant.name, Scores(variant)).add(setup, outcome)
 
     def add_attacks(self, players: Sequence[str], counts: Sequence[Counter[str]]) -> None:
         """Adds what each of the players did in a game."""
@@ -208,11 +207,10 @@ class Figures:
         for nick, count in zip(players, counts, strict=True):
             self.attacks.setdefault(nick, Counter()).update(count)
 
-    def add_setups(self, setups: Sequence[Setup]) -> None:
-        """Adds setups, uint8 [zone] each; of which variant, their pieces tell."""
+    def add_setups(self, setups: Sequence[tuple[Setup, Variant | None]]) -> None:
+        """Adds setups, uint8 [zone] each, with their variants; None: they fit no variant."""
         by_variant: dict[str, list[Setup]] = {}
-        for setup in setups:
-            variant = variant_of(setup)
+        for setup, variant in setups:
             if variant is None:
                 self.free += 1
             else:
@@ -285,6 +283,12 @@ class Figures:
 
     def _scores_json(self) -> dict[str, object]:
         return {name: scores.json() for name, scores in sorted((self.scores or {}).items())}
+
+
+def _setup_of(log: Log, side: int) -> tuple[Setup, Variant | None]:
+    """The setup of a side of a game that has setups, and the variant that it fits."""
+    assert log.setups is not None
+    return log.setups[side], variant_of(log.setups[side], log.variant)
 
 
 def _setups_json(figures: SetupFigures) -> dict[str, object]:

@@ -17,6 +17,11 @@ import pytest
 
 from fenfs_here import LOGS, SAMPLES, fenfs
 from running import PATIENCE, command_line, run
+from stratkit.engine.stratego import Position, variant
+from stratkit.notation.fenfs import fenfs_of
+from stratkit.notation.setups import setup_text
+from stratkit.setups.constraints import constraints_of
+from stratkit.setups.uniform import UniformSetups
 
 GSN, XML = LOGS / "barrage.2003.9.2.7.gsn", LOGS / "barrage-2010.11-204.xml"
 PLIES = {GSN: 71, XML: 38}
@@ -35,6 +40,42 @@ def converted(to: str, *arguments: object) -> str:
 @pytest.mark.parametrize("name", ["games.jsonl", "gravon.jsonl"])
 def test_records_stay_what_they_were(name: str) -> None:
     assert converted("games", SAMPLES / name) == (SAMPLES / name).read_text()
+
+
+def test_boards_of_other_lakes_or_names_are_no_others(tmp_path: pathlib.Path) -> None:
+    """The same army stands on several boards: which one it is, its game tells, or --variant."""
+    for seed, name in enumerate(("barrage", "barrage-blocked", "barrage:C5D5G10", "nano", "micro")):
+        board, read = variant(name), variant("nano" if name == "micro" else name)
+        red, blue = UniformSetups(constraints_of(board, (), ()), seed).draw(0, 2)
+        start = tmp_path / "start.fenfs"
+        start.write_text(f"{fenfs_of(Position.of_setups(board, red, blue))}\n")
+        record = converted("games", start)
+        assert json.loads(record.splitlines()[0])["game"] == read.name
+        games, setups = tmp_path / "games.jsonl", tmp_path / "own.setups"
+        games.write_text(record.replace(f'"game":"{read.name}"', f'"game":"{name}"'))
+        setups.write_text(converted("setups", games))
+        for words, counted in (
+            ((start,), read.name),
+            ((games,), name),
+            ((games, "--scores"), name),
+            ((setups, "--variant", name.partition(":")[0]), name.partition(":")[0]),
+        ):
+            status, out, said = fenfs("stats", "--json", *words)
+            figures = json.loads(out)["inputs"]
+            assert (status, said, [*figures["setups"]]) == (0, [], [counted]), words
+            assert [*figures.get("scores", {})] == [name] * ("--scores" in words)
+        other = "barrage" if name == "barrage-blocked" else "barrage-blocked"
+        assert converted("setups", "--variant", other, start) == ""
+
+
+def test_words_of_gravon_choose_setups(tmp_path: pathlib.Path) -> None:
+    for word, name in (("duell", "duel"), ("ultimate lightning", "ultimate"), ("barrage", None)):
+        board = variant(name or word)
+        setups = tmp_path / "own.setups"
+        drawn = UniformSetups(constraints_of(board, (), ()), 1).draw(0, 3)
+        setups.write_text("".join(f"{setup_text(setup)}\n" for setup in drawn))
+        assert converted("setups", "--variant", word, setups) == setups.read_text()
+        assert converted("setups", "--variant", "classicfree", setups) == ""
 
 
 def test_logs_and_their_records_say_the_same(tmp_path: pathlib.Path) -> None:

@@ -71,7 +71,7 @@ def test_the_figures_of_setups(name, seed):
     setups = [random_setup(variant, rng) for _ in range(30)]
     parts = [Figures() for _ in range(3)]
     for i, part in enumerate(parts):
-        part.add_setups([*setups[i::3], setups[0]])
+        part.add_setups([(setup, variant) for setup in (*setups[i::3], setups[0])])
     total = Figures()
     for part in parts:
         total.merge(part)
@@ -92,7 +92,7 @@ def test_a_corner_closed_in_and_a_free_setup():
     setup = setup[setup != BOMB].tolist()
     closed = [FLAG, BOMB, *setup[:8], BOMB, *setup[8:], BOMB, BOMB, BOMB, BOMB]
     figures = Figures()
-    figures.add_setups([np.array(closed, np.uint8), np.full(40, 3, np.uint8)])
+    figures.add_setups([(np.array(closed, np.uint8), variant), (np.full(40, 3, np.uint8), None)])
     assert figures.free == 1
     assert figures.setups["classic"].figures()["flag closed in by bombs"] == 1
     assert figures.setups["classic"].figures()["bombs on the front rank, of all"] == 4 / 6
