@@ -106,8 +106,10 @@ EVERYTHING = Selection()
 
 
 def date_of(name: str) -> Date | None:
-    """The date in the name of a log file of Gravon's."""
-    match = _DATE_IN_NAME.search(name)
+    """The date in the name of a log file of Gravon's, compressed or not."""
+    from stratkit.compressed import plain_name
+
+    match = _DATE_IN_NAME.search(plain_name(name))
     return tuple(int(number) for number in match.groups() if number) if match else None
 
 

@@ -116,6 +116,8 @@ def test_the_figures_of_games():
     [
         ("a/classic.2004.5.12.33.gsn", (2004, 5, 12)),
         ("x.zip/barrage-2010.11-204.xml", (2010, 11)),
+        ("a/classic.2004.5.12.33.gsn.gz", (2004, 5, 12)),
+        ("barrage-2010.11-204.xml.ZST", (2010, 11)),
         ("ultimate lightning-2006.7-1.xml", (2006, 7)),
         ("classic.gsn", None),
         ("standard input", None),
