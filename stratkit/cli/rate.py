@@ -127,7 +127,7 @@ def _viewer(
     names = [standing.name for standing in report.standings]
     player = options.versus or next((name for name in names if name not in anchors), names[0])
     rated = {s.name: (s.lost, s.drawn, s.won) for s in report.standings}
-    chooser = GameChooser(player, options.shown, new_names, rated)
+    chooser = GameChooser(player, options.shown, new_names, rated, options.by_day)
     shown = games_to_show(chooser, options.games)
     if shown is None:
         warn(f"no game of {printable(player)} can be replayed: the page has none")

@@ -34,8 +34,8 @@ class GameChooser:
     """Takes games one by one, and keeps those of `player` to show: `most` at most.
 
     `player` is one of the `rated`, of whom it says how many games each lost, drew and won;
-    `new_names` says who is called otherwise there than in the records. What is met again, and what
-    cannot be replayed, is passed over.
+    `new_names` says who is called otherwise there than in the records, and `by_day` who is another
+    one each day. What is met again, and what cannot be replayed, is passed over.
     """
 
     def __init__(
@@ -44,8 +44,9 @@ class GameChooser:
         most: int,
         new_names: Mapping[str, str],
         rated: Mapping[str, tuple[int, int, int]],
+        by_day: str | None = None,
     ) -> None:
-        self.player, self.most = player, most
+        self.player, self.most, self._by_day = player, most, by_day
         self._new_names, self._rated = new_names, rated.keys()
         self._outcome_counts = dict(zip(OUTCOMES, rated[player], strict=True))
         self._met: set[tuple[str, int]] = set()
@@ -67,9 +68,10 @@ class GameChooser:
     def take(self, header: RecordHeader, record: GameRecord, file: str, number: int) -> None:
         """Keeps game `number` of `file`, from 1, if it belongs to those that are shown."""
         from stratkit.notation.replay_page import Shown
-        from stratkit.storage.identities import match_key
+        from stratkit.storage.identities import match_key, on_its_day
 
         names = [header.players[index].name for index in record.players]
+        names = [on_its_day(name, record) if name == self._by_day else name for name in names]
         names = [self._new_names.get(name, name) for name in names]
         if self.player not in names or len(set(names) & self._rated) != 2:
             return

@@ -9,10 +9,16 @@ from typing import BinaryIO
 
 import numpy as np
 
-from stratkit.errors import InputError, Say, counted
+from stratkit.errors import InputError, Say, UsageError, counted, nearest_or_all, printable
 from stratkit.rating.distinct import beginning_and_game, repeated
 from stratkit.rating.pool import DRAWN, LOST, WON, Ints, Pool, pair_codes
-from stratkit.storage.identities import CommonRules, KnownPlayers, game_hash, match_key
+from stratkit.storage.identities import (
+    CommonRules,
+    KnownPlayers,
+    game_hash,
+    match_key,
+    on_its_day,
+)
 from stratkit.storage.records import BLUE, DRAW, RED, GameRecord, RecordHeader, read_records
 from stratkit.storage.results import Results, form_of
 
@@ -48,7 +54,7 @@ class PoolReader:
         wrong: Callable[[RecordHeader, GameRecord], str] = lambda header, record: "",
         by_day: str | None = None,
     ) -> None:
-        self._by_day = by_day
+        self._by_day, self._dated = by_day, False
         self._tell, self._wrong = tell, wrong
         self.denied: list[InputError] = []
         self.repeated = self.adjudicated = self.alike = self.left_out = 0
@@ -98,9 +104,11 @@ class PoolReader:
         return not what
 
     def finish(self) -> Pool:
-        """The pool. Raises `InputError` when there is no game at all."""
+        """The pool. Raises `InputError` when there is no game at all, `UsageError` when nobody is
+        called `by_day`."""
         if not self._blocks:
             raise InputError("no games to rate", file=" ".join(self._files))
+        self._check_day()
         if self.rules.game:
             for name in self._unnamed:
                 self._tell(f"{name}: names no game: taken for games of {self.rules.game}")
@@ -115,6 +123,16 @@ class PoolReader:
         self.alike, self.left_out = int(again.sum()), int(once.sum())
         match, _, pair, red, blue, result, *_ = table[:, ~once]
         return Pool(list(self._names), red, blue, result, pair_codes(match, pair))
+
+    def _check_day(self) -> None:
+        """Tells that the games of the player `by_day` have no date. `UsageError`: who is that?"""
+        name = self._by_day
+        names = list(dict.fromkeys([*self._players.names, *self._names]))
+        if name is not None and name not in names:
+            what = f"--by-day: no player is called {name!r}{nearest_or_all(name, names)}"
+            raise UsageError(what)
+        if name is not None and not self._dated:
+            self._tell(f"--by-day: no game of {printable(name)} has a date")
 
     def _match(self, header: RecordHeader, name: str) -> tuple[int, Ints]:
         """The number of the match, and its players' indices."""
@@ -131,8 +149,8 @@ class PoolReader:
         for row, record in enumerate(records):
             for ids, player in zip((red, blue), record.players, strict=True):
                 if (name := header.players[player].name) == self._by_day:
-                    day = record.date and record.date[: len("2026-11-27")]
-                    ids[row] = self._id(f"{name} {day}" if day else name)
+                    ids[row] = self._id(on_its_day(name, record))
+                    self._dated = self._dated or record.date is not None
 
     def _id(self, name: str) -> int:
         return self._names.setdefault(name, len(self._names))

@@ -29,11 +29,21 @@ def plays_as(player: RecordPlayer) -> tuple[str, str | None]:
     return options, player.sha256 or re.sub("^ucc:[^ ]*/", "ucc:", spec)
 
 
+def on_its_day(name: str, record: GameRecord) -> str:
+    """Who a player is whom `rate --by-day` names: another one each day, if the game has a date."""
+    return f"{name} {record.date[: len('2026-11-27')]}" if record.date else name
+
+
 class KnownPlayers:
     """The players that were met so far, and where first: a name always means the same player."""
 
     def __init__(self) -> None:
         self._met: dict[str, tuple[RecordPlayer, str]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """What they are called."""
+        return list(self._met)
 
     def add(self, players: Iterable[RecordPlayer], file: str) -> None:
         """Raises `InputError` for a player whose name another one has."""

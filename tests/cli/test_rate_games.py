@@ -103,6 +103,17 @@ def test_only_games_of_the_rated_under_their_new_names(
     assert chosen(sample, 5, ["lost"], {"B": "C"}, "ABC") == []
 
 
+def test_games_of_a_day(sample: tuple[RecordHeader, GameRecord]) -> None:
+    """Of a player who is another one each day, and of one who met it."""
+    header, record = sample
+    day = "2026-11-27"
+    for player, by_day, shown in ((f"B {day}", "B", 1), ("B", "A", 1), ("B", "B", 0)):
+        rated = dict.fromkeys(("A", "B", f"A {day}", f"B {day}"), (1, 0, 0))
+        chooser = GameChooser(player, 5, {}, rated, by_day)
+        chooser.take(header, msgspec.structs.replace(record, date=f"{day}T23:59:00Z"), "f", 1)
+        assert len(chooser.shown()) == shown
+
+
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Games of a match, of a player with an ugly name; the second file repeats them."""

@@ -12,7 +12,7 @@ import pytest
 
 from rating_games import changed, colours, header, record, scores, write
 from running import run
-from stratkit.errors import InputError
+from stratkit.errors import InputError, UsageError
 from stratkit.rating import reading
 from stratkit.rating.pool import WON, pairs
 from stratkit.rating.reading import PoolReader
@@ -49,6 +49,29 @@ def test_a_player_is_another_one_each_day(tmp_path: pathlib.Path) -> None:
     called = [(pool.names[a], pool.names[b]) for a, b in zip(pool.red, pool.blue, strict=True)]
     first, second = "me 2026-11-27", "me 2026-11-28"
     assert called == [("me", "x"), ("x", first), (first, "x"), ("x", second)]
+
+
+def test_a_day_of_nobody_is_refused_and_games_without_days_are_told(
+    tmp_path: pathlib.Path,
+) -> None:
+    results = tmp_path / "results.csv"
+    results.write_text("white,black,result\nAnn,Bob,1-0\n")
+    records = write(tmp_path / "g", header("me", "x"), [record(0, 0, 1, "red")])
+    for by_day, told in (
+        ("me", ["--by-day: no game of me has a date"]),
+        ("Bob", ["--by-day: no game of Bob has a date"]),
+        ("Bo", None),
+    ):
+        said: list[str] = []
+        reader = PoolReader(said.append, by_day=by_day)
+        for path in (records, results):
+            with path.open("rb") as stream:
+                reader.read(stream, path.name)
+        if told is None:
+            with pytest.raises(UsageError, match=r"called 'Bo' \(did you mean 'Bob'"):
+                reader.finish()
+        else:
+            assert len(reader.finish()) == 2 and told == said[:1]
 
 
 def test_the_games_of_a_pair_are_one_unit(tmp_path: pathlib.Path) -> None:
