@@ -7,13 +7,14 @@ which form it is.
 from __future__ import annotations
 
 import dataclasses
+import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stratkit.compressed import plain_name
+from stratkit.compressed import Rejoined, plain_name
 from stratkit.errors import InputError, error_context
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ MAX_JSON = 64 << 20  # bytes of a game of Diplomacy
 MAX_PLIES = 65535  # of a game that is put together from positions
 
 _NAMED_SETUP = re.compile(rb"[A-M]+\s")  # a FENfS has blue's letters, or a's
+_RECORD_HEADER = re.compile(rb'"stratkit"\s*:\s*"games"')
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -248,8 +250,14 @@ def _log(source: NamedStream) -> Iterator[Raw | InputError]:
 
 
 def _json(source: NamedStream) -> Iterator[Raw | InputError]:
-    """A game, or one in each line, as the `diplomacy` package keeps many."""
+    """A game, or one in each line, as the `diplomacy` package keeps many; or game records whose
+    header another program wrote, with blanks or its keys in another order."""
     first = source.stream.readline(MAX_JSON + 1)
+    if _RECORD_HEADER.search(first):
+        whole = Rejoined(first, source.stream, not first.endswith(b"\n"))
+        source.stream = io.BufferedReader(whole)
+        yield from _records(source)
+        return
     more = source.stream.readline(MAX_JSON + 1) if _is_whole(first) else b""
     if not more.strip():
         data = first + more + source.stream.read(MAX_JSON + 1 - len(first))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import pathlib
 import re
@@ -40,6 +41,17 @@ def converted(to: str, *arguments: object) -> str:
 @pytest.mark.parametrize("name", ["games.jsonl", "gravon.jsonl"])
 def test_records_stay_what_they_were(name: str) -> None:
     assert converted("games", SAMPLES / name) == (SAMPLES / name).read_text()
+
+
+def test_records_are_known_however_their_json_is_written(tmp_path: pathlib.Path) -> None:
+    """A script may have changed them, and their name says nothing."""
+    records = (SAMPLES / "games.jsonl").read_text()
+    objects = list(map(json.loads, records.splitlines()))
+    for blanks, ordered in itertools.product((None, (",", ":")), (False, True)):
+        lines = [json.dumps(one, separators=blanks, sort_keys=ordered) for one in objects]
+        (tmp_path / "games").write_text("".join(f"{line}\n" for line in lines))
+        assert converted("games", tmp_path / "games") == records
+        assert fenfs("check", tmp_path / "games") == (0, "", [])
 
 
 def test_boards_of_other_lakes_or_names_are_no_others(tmp_path: pathlib.Path) -> None:
