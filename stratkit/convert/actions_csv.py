@@ -97,7 +97,7 @@ def _lines(
     rows = []
     columns = zip(actors, actions, *words, mu, values, strict=False)
     for index, (actor, action, text, piece, move, p, value) in enumerate(columns):
-        won = "" if actor == CHANCE else f"{returns[actor]:g}"
+        won = "" if actor == CHANCE else f"{returns[actor] + 0.0:g}"  # blue's of a draw is -0.0
         rows.append((raw.file, raw.number, index, actor, action, text, piece, move, p, value, won))
     return csv_text(rows)
 

@@ -37,6 +37,11 @@ def test_the_golden_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sample.splitlines()[0] == ",".join(named)
 
 
+def test_a_draw_brings_both_sides_the_same_text() -> None:
+    """Scripts compare fields as text."""
+    assert {row["return"] for row in table(LOGS / "duell.2005.4.1.2.gsn")} == {"0"}
+
+
 def test_episodes_have_what_python_reads(tmp_path: pathlib.Path) -> None:
     """Of Stratego and of another game, in shards of a folder."""
     for game, options in (("mini", ["--shard", 2]), ("kuhn", [])):
