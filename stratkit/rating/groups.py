@@ -10,15 +10,15 @@ from stratkit.errors import CheckFailed
 from stratkit.rating.pool import LOST, WON, Ints, Pool
 
 
-def check_linked(pool: Pool, anchored: Sequence[int] = ()) -> None:
-    """Raises `CheckFailed` when there are groups of players who never met. Players whose ratings
-    are given (`anchored`) need not have met."""
+def check_linked(
+    pool: Pool, anchored: Sequence[int] = (), remedy: str = "--prior 1 makes it up"
+) -> None:
+    """Raises `CheckFailed` when there are groups of players who never met, and tells the `remedy`.
+    Players whose ratings are given (`anchored`) need not have met."""
     groups = linked(pool, anchored)
     if len(groups) > 1:
         parts = "; ".join(_listed(pool, group) for group in groups)
-        raise CheckFailed(
-            f"groups that never met cannot be compared: {parts} (--prior 1 makes it up)"
-        )
+        raise CheckFailed(f"groups that never met cannot be compared: {parts} ({remedy})")
 
 
 def linked(pool: Pool, anchored: Sequence[int] = ()) -> list[list[int]]:

@@ -83,7 +83,7 @@ def _ratings(pool: Pool, how: RatingOptions, options: RateOptions) -> Ratings:
     if how.k is None:
         model = DavidsonModel(options.first_move, options.draws, how.anchors, how.prior)
         return rate(pool, model, how.confidence, how.to_mean)
-    check_linked(pool)
+    check_linked(pool, remedy="--include rates some players alone")
     elo = sequential(pool, how.k)
     for anchor in how.anchors:
         elo += anchor.elo - elo[anchor.player]

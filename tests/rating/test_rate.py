@@ -192,12 +192,14 @@ def test_intervals_from_the_mean(games: pathlib.Path) -> None:
 def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
     one = write(tmp_path / "1", header("a", "b"), [record(0, 0, 1, "draw")])
     two = write(tmp_path / "2", header("c", "d"), [record(0, 0, 1, "draw")])
-    for more in ((), ("--method", "elo")):
+    for more, remedy in (
+        ((), "--prior 1 makes it up"),
+        (("--method", "elo"), "--include rates some players alone"),  # which takes no prior
+    ):
         done = run("rate", *more, one, two)
         assert (done.status, done.data) == (3, b"")
-        assert done.error_line.startswith(
-            "rate: groups that never met cannot be compared: a, b; c, d"
-        )
+        what = "groups that never met cannot be compared: a, b; c, d"
+        assert done.error_line == f"rate: {what} ({remedy})"
     done = run("rate", "--prior", 1, one, two)
     assert (done.status, done.error_line) == (0, f"rate: {MIN_PAIRS}: a, b, c, d")
     head, *blocks = done.out.split("\n\n")
