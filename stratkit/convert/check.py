@@ -156,6 +156,7 @@ def check_chunk(
             continue  # nobody asked for it
         if isinstance(item, RawRecord | RawEpisode):
             result.faults += _header_faults(item)
+        keeps = keep and not result.faults  # no part of a game mends its header
         _enter_record(result, item, matches)
         if isinstance(game, NotFromTheStart) and isinstance(item, RawEpisode):
             result.faults += _replay_faults(item)
@@ -163,7 +164,7 @@ def check_chunk(
             result.faults.append(game)
         else:
             result.faults += game.played.faults or _contradictions(game)
-            result.header, result.text = _sound_part(game) if keep else ("", "")
+            result.header, result.text = _sound_part(game) if keeps else ("", "")
             sound.append((result, game))
     _find_breaches(sound, two_squares)
     return results
@@ -206,6 +207,7 @@ def _check_diplomacy(result: CheckResult, raw: Raw, keep: bool) -> None:
     from stratkit.storage.records import header_line, record_line
 
     result.faults += _twice(raw)
+    keep = keep and not result.faults
     try:
         with error_context(raw.name):
             played = play(raw)

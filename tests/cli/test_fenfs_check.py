@@ -74,6 +74,22 @@ def test_salvage_keeps_the_sound_part_of_everything(tmp_path: pathlib.Path) -> N
     assert status == 1 and "exists already" in line
 
 
+@pytest.mark.parametrize("wrong", ["rule", "itself"])
+def test_salvage_keeps_no_game_that_rate_refuses(wrong: str, tmp_path: pathlib.Path) -> None:
+    """What is wrong with a header or with who played, no part of a game mends."""
+    games = (SAMPLES / "games.jsonl").read_text().splitlines(keepends=True)
+    there, kept = tmp_path / "g.jsonl", tmp_path / "kept"
+    if wrong == "rule":
+        bad = games[0].replace('"rules":{', '"rules":{"flying":1,') + games[1]
+    else:
+        bad = games[0] + games[2].replace(
+            '1,"pair":0,"players":[1,0]', '9,"pair":0,"players":[1,1]'
+        )
+    there.write_text(bad + "".join(games))
+    assert bad not in "".join(games) and fenfs("check", "--salvage", kept, there)[0] == 3
+    assert (kept / "g.jsonl").read_text() == "".join(games)
+
+
 # ---- stats ----
 
 
