@@ -43,7 +43,7 @@ class RateOptions:
         one_of("anchors", "mean"),
     )
     confidence: float = usage(
-        "--confidence P", "Of the intervals (default: .95).", number(above=0, below=1), 0.95
+        "--confidence P", "Of the intervals (default: .95).", number(above=0, most=0.99), 0.95
     )
     prior: int = usage(
         "--prior GAMES",
