@@ -8,7 +8,7 @@ from stratkit.errors import InputError, Say, UsageError, counted, named, nearest
 from stratkit.rating.bootstrap import Ratings, rate
 from stratkit.rating.distinct import distinct_text
 from stratkit.rating.elo import DavidsonModel, sequential
-from stratkit.rating.groups import check_linked
+from stratkit.rating.groups import check_linked, linked
 from stratkit.rating.options import RateOptions
 from stratkit.rating.pool import Pool
 from stratkit.rating.reading import PoolReader, warn_of_denied, warn_of_repeats
@@ -18,6 +18,7 @@ from stratkit.storage.identities import CommonRules
 from stratkit.storage.records import GameRecord, RecordHeader
 from stratkit.storage.streams import input_name, open_plain
 
+MANY = 300  # players whose intervals take long
 Wrong = Callable[[RecordHeader, GameRecord], str]
 
 
@@ -46,6 +47,7 @@ def run_rating(
         raise UsageError(
             f"--versus: no player is called {name!r}{nearest_or_all(name, pool.names)}"
         )
+    _tell_if_many(pool, how, say)
     return report(pool, _ratings(pool, how, options), how), names
 
 
@@ -77,6 +79,15 @@ def _chosen(
     if not len(pool):
         raise InputError("no games are left to rate")
     return pool, reader.rules, names
+
+
+def _tell_if_many(pool: Pool, how: RatingOptions, say: Say) -> None:
+    """Says that intervals will take long: nothing is printed before all are there."""
+    groups = linked(pool, [anchor.player for anchor in how.anchors])
+    most = max(map(len, groups))
+    if how.k is None and most > MANY:
+        what = f"{most} players are compared with each other: their intervals take minutes or hours"
+        say(f"rate: {what}; --least-games leaves out those of few games")
 
 
 def _ratings(pool: Pool, how: RatingOptions, options: RateOptions) -> Ratings:

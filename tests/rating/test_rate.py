@@ -13,8 +13,9 @@ import re
 import pytest
 
 from rating_games import changed, header, record, write
-from running import ROOT, click_command, run
+from running import ROOT, click_command, here, run
 from stratkit.pictures import COLOURS
+from stratkit.rating import runner
 from stratkit.rating.plot import plot_curve
 from stratkit.rating.report import RatingOptions, RatingReport, Standing
 from stratkit.rating.svg import curve, curves_of, step_of
@@ -130,7 +131,7 @@ def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
         (["--method", "elo", "--anchor", "random~9"], "--method elo takes one --anchor, without S"),
         (["--method", "elo", "--table", "superiority"], "--method elo does not know who is likely"),
         (["--method", "elo", "--k", "nan"], "--k must be a number above 0, at most 1000: 'nan'"),
-        (["--confidence", "nan"], "--confidence must be a number above 0, below 1: 'nan'"),
+        (["--confidence", "nan"], "--confidence must be a number above 0, at most .99: 'nan'"),
         (["--intervals", "anchors"], "--intervals anchors needs an --anchor"),
         (["--k", "2"], "--k belongs to --method elo"),
         (["--json", "--csv"], "--json prints everything: --csv, --table and --versus do not go"),
@@ -189,6 +190,21 @@ def test_intervals_from_the_mean(games: pathlib.Path) -> None:
     assert " 95 % intervals of differences from the mean; given: random 0\n" in done.out
 
 
+def test_a_pool_of_many_is_told_before_it_is_rated(
+    games: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Intervals of thousands take hours, in which nothing is printed."""
+    told = "rate: 3 players are compared with each other: their intervals take minutes or hours"
+    monkeypatch.setattr(runner, "MANY", 2)
+    assert told in here("rate", "--prior", 1, games).err
+    apart = write(tmp_path / "1", header("a", "b"), [record(0, 0, 1, "draw")])
+    other = write(tmp_path / "2", header("c", "d"), [record(0, 0, 1, "draw")])
+    for words in ((games, "-q"), (games, "--method", "elo"), (apart, other)):
+        alone = () if "elo" in words else ("--prior", 1)
+        done = here("rate", *alone, *words)
+        assert done.status == 0 and "compared with each other" not in done.err
+
+
 def test_groups_that_never_met(tmp_path: pathlib.Path) -> None:
     one = write(tmp_path / "1", header("a", "b"), [record(0, 0, 1, "draw")])
     two = write(tmp_path / "2", header("c", "d"), [record(0, 0, 1, "draw")])
@@ -236,8 +252,8 @@ def test_groups_that_never_met_for_programs_and_in_the_page(tmp_path: pathlib.Pa
     assert run("rate", "--prior", 1, *files, one, two).status == 0
     page = (tmp_path / "page.html").read_text()
     first, second = page.split("<h2>Group 1 of 2</h2>")[1].split("<h2>Group 2 of 2</h2>")
-    for part, here, away in ((first, "ab", "cd"), (second, "cd", "ab")):
-        for name in here:
+    for part, inside, away in ((first, "ab", "cd"), (second, "cd", "ab")):
+        for name in inside:
             assert f">{name}</td>" in part
         for name in away:
             assert f">{name}</td>" not in part
