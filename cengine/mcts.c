@@ -133,6 +133,7 @@ static const char *begin_tree(const sk_mcts *all, int32_t number, const int32_t 
     int32_t actions[SK_MOST_ACTIONS], begins[SK_MOST_ACTIONS + 1];
     tree->n_nodes = tree->n_edges = 0;
     tree->waiting = NO_NODE;
+    tree->wrong = NULL; /* of what it was before */
     tree->finished = 1; /* unless all goes well */
     int actor = ops->actor(all->game, root_of(all, number));
     if (actor < 0 || sk_mcts_node(tree, NO_NODE, actor, 0) == NO_NODE)

@@ -287,9 +287,12 @@ static int32_t follow(const sk_mcts *all, mcts_tree *tree, void *state, int32_t 
         action %= all->game->is.actions;
     }
     apply_legal(all->game, state, action);
-    if (tree->edges[edge].child == NO_NODE)
-        tree->edges[edge].child = arrive(all, tree, state, at);
-    return tree->edges[edge].child;
+    int32_t child = tree->edges[edge].child;
+    if (child == NO_NODE) { /* in two steps: an outcome of chance has edges, and all may move */
+        child = arrive(all, tree, state, at);
+        tree->edges[edge].child = child;
+    }
+    return child;
 }
 
 /* A piece that has one destination needs no policy. */

@@ -70,7 +70,7 @@ def _sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.mark.parametrize(
     ("kind", "files"),
     [
-        ("address", ["batch", "formats", "randomness", "threads", "worlds"]),
+        ("address", ["batch", "formats", "randomness", "search_trees", "threads", "worlds"]),
         ("thread", ["threads"]),
     ],
 )
