@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* How often a thread looks for work, or for the end of it, before it sleeps: for about a tenth of a
  * millisecond, as long as a caller takes between two steps of a batch. Waking a sleeper takes as
@@ -24,6 +25,8 @@ typedef struct {
 } worker;
 
 struct sk_pool {
+    pid_t owner;       /* the process that has the threads: one forked from it has none of them */
+    atomic_flag taken; /* by a caller; another one works alone */
     int32_t threads;
     worker *workers; /* threads - 1 of them; the caller's thread has index 0 */
     share *shares;   /* one a thread */
@@ -109,6 +112,8 @@ sk_pool *sk_pool_open(int32_t threads)
     sk_pool *pool = calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
+    pool->owner = getpid();
+    atomic_flag_clear(&pool->taken);
     pool->threads = 1;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
@@ -132,10 +137,9 @@ sk_pool *sk_pool_open(int32_t threads)
     return pool;
 }
 
-void sk_pool_close(sk_pool *pool)
+/* Ends the threads. */
+static void dismiss(sk_pool *pool)
 {
-    if (!pool)
-        return;
     pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->closing, 1);
     pthread_cond_broadcast(&pool->wake);
@@ -145,6 +149,14 @@ void sk_pool_close(sk_pool *pool)
     pthread_cond_destroy(&pool->wake);
     pthread_cond_destroy(&pool->done);
     pthread_mutex_destroy(&pool->mutex);
+}
+
+void sk_pool_close(sk_pool *pool)
+{
+    if (!pool)
+        return;
+    if (getpid() == pool->owner)
+        dismiss(pool);
     free(pool->workers);
     free(pool->shares);
     free(pool);
@@ -153,12 +165,13 @@ void sk_pool_close(sk_pool *pool)
 void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n, int32_t grain)
 {
     assert(grain > 0);
-    if (pool->threads == 1 || n <= grain) {
+    int alone = pool->threads == 1 || n <= grain || getpid() != pool->owner;
+    if (alone || atomic_flag_test_and_set(&pool->taken)) {
         if (n > 0)
             job(context, 0, n);
         return;
     }
-    assert(job && atomic_load(&pool->busy) == 0); /* one caller at a time */
+    assert(job && atomic_load(&pool->busy) == 0);
     pool->job = job;
     pool->context = context;
     pool->grain = grain;
@@ -173,4 +186,5 @@ void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n, int32_t gr
     pthread_mutex_unlock(&pool->mutex);
     take_rows(pool, 0);
     wait_for_workers(pool);
+    atomic_flag_clear(&pool->taken);
 }

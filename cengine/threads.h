@@ -17,7 +17,8 @@ void sk_pool_close(sk_pool *pool);
 enum { SK_ROWS_AT_A_TIME = 32, SK_TREES_AT_A_TIME = 4 };
 
 /* Calls job on disjoint ranges of at most `grain` rows that cover 0 .. n - 1, and returns when all
- * are done. So few rows, and all rows of a pool of one thread, are one range. */
+ * are done. So few rows, and all rows of a pool of one thread, are one range; so are those of a
+ * second caller at the same time, and of a process forked from the one that opened the pool. */
 void sk_pool_run(sk_pool *pool, sk_job job, void *context, int32_t n, int32_t grain);
 
 #endif

@@ -41,6 +41,9 @@ class Batch:
     All arrays have one row a state, in the acting side's frame. Rows that are over have the actor
     `OVER` (-2) and zeros elsewhere; where chance acts, the actor is `CHANCE` (-1), the outcomes are
     legal, and nothing is observed.
+
+    Threads of the caller may look at a batch at the same time; one that changes it does so alone.
+    In a process that was forked a batch has one thread.
     """
 
     @checked

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from running import PATIENCE, ROOT
 from stratkit.engine import Batch, Game, IllegalAction, sample
 
 ROWS = 150  # enough that every thread gets a share
@@ -58,3 +61,36 @@ def test_the_first_illegal_row_is_named_whichever_thread_meets_one_first() -> No
             with pytest.raises(IllegalAction) as caught:
                 batch.apply(actions)
             assert caught.value.row == row
+
+
+# What would wait for ever can be ended from outside only.
+LOOKS = """
+import concurrent.futures
+from stratkit.engine import Batch, Game
+batch = Batch(Game("mini"), 1000, threads=2)
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    seen = list(pool.map(lambda _: batch.observe().tobytes(), range(600)))
+assert set(seen) == {batch.observe().tobytes()}
+"""
+FORKS = """
+import os, signal
+from stratkit.engine import Batch, Game
+batch = Batch(Game("mini"), 1000, threads=2)
+seen = batch.observe().tobytes()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    same = batch.observe().tobytes() == seen
+    del batch
+    os._exit(0 if same else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert batch.observe().tobytes() == seen
+"""
+
+
+@pytest.mark.parametrize("code", [LOOKS, FORKS], ids=["looks", "forks"])
+def test_a_batch_serves_several_threads_of_the_caller_and_a_forked_process(code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, timeout=PATIENCE, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
