@@ -15,6 +15,10 @@
 
 #include "tree.h"
 
+/* Actions of chance and the others between two decisions of the player: each takes 2 KiB of the
+ * stack. */
+enum { MOST_BETWEEN = 2000 };
+
 typedef struct {
     double reach;
     int32_t last[SK_MOST_PLAYERS]; /* sequences, as in tree.h; 0 where there is no tree */
@@ -70,11 +74,15 @@ static uint8_t *trail_at(const sk_response *r, int64_t depth)
     return r->trail + (size_t)depth * r->stride;
 }
 
-/* The information set in which `who` acts; -1: the tree has no such set. */
-static int32_t set_of(sk_response *r, const void *state, int who, int32_t last)
+static const char *const lacks_set = "the policy lacks an information set";
+
+/* The information set in which `who` has n actions; -1: the tree has no such set. A game of the
+ * caller's may be another one when it is played again. */
+static int32_t set_of(sk_response *r, const void *state, int who, int32_t last, int n)
 {
     r->game->ops->observe(r->game, state, r->packed);
-    return sk_tree_find(r->tree, who, last, r->packed);
+    int32_t set = sk_tree_find(r->tree, who, last, r->packed);
+    return set < 0 || infoset_end(r->tree, set) - r->tree->infosets[set].first != n ? -1 : set;
 }
 
 /* The sequence of a set's first action. */
@@ -111,9 +119,9 @@ static const char *weigh(sk_response *r, const void *state, int who, int32_t las
         return NULL;
     }
     if (r->tree) {
-        int32_t set = set_of(r, state, who, last);
+        int32_t set = set_of(r, state, who, last, n);
         if (set < 0)
-            return "the policy lacks an information set";
+            return lacks_set;
         *sequence = sequence_of(r, set);
         memcpy(probabilities, r->policy + *sequence - 1, (size_t)n * sizeof *probabilities);
         return NULL;
@@ -140,6 +148,8 @@ static const char *spread(sk_response *r, int64_t depth, history h)
     }
     if (who == r->player)
         return keep(r, state, h);
+    if (depth == MOST_BETWEEN)
+        return "more than 2,000 actions lie between two decisions of a player";
     int32_t actions[SK_MOST_ACTIONS], sequence;
     double probabilities[SK_MOST_ACTIONS];
     int n = game->ops->legal(game, state, actions);
@@ -207,9 +217,10 @@ static const char *enter(sk_response *r, decision_of *here)
     }
     if (!r->tree)
         return NULL;
-    here->set = set_of(r, state, r->player, r->histories[here->first].last[r->player]);
+    int32_t last = r->histories[here->first].last[r->player];
+    here->set = set_of(r, state, r->player, last, here->choices);
     if (here->set < 0)
-        return "the policy lacks an information set";
+        return lacks_set;
     here->sequence = sequence_of(r, here->set);
     return NULL;
 }

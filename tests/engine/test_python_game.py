@@ -13,6 +13,7 @@ import python_games
 from stratkit.engine import Batch, Game, Tree, has_worlds, replay, worlds
 from stratkit.engine import game as games_of_engine
 from stratkit.engine.batch import OVER
+from stratkit.engine.best_response import BestResponse
 from stratkit.errors import InputError, StratkitError
 from stratkit.solve.exploitability import evaluate
 from test_small_games import play, sights
@@ -197,6 +198,54 @@ def test_a_game_that_is_another_when_played_again(monkeypatch: pytest.MonkeyPatc
     for again in (tree.states, lambda: tree.world_values):
         with pytest.raises(InputError, match="not the same game when it is played again"):
             again()
+
+
+def test_a_response_refuses_a_game_that_has_other_actions_than_the_tree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The policy has no numbers for them."""
+    most = [2]
+
+    def legal(self: python_games.Kuhn, state: np.ndarray) -> list[int]:
+        return python_games.Kuhn.legal(self, state) if state[1] == 0 else list(range(most[0]))
+
+    monkeypatch.setattr(python_games, "Liar", says("legal", legal), raising=False)
+    tree = Tree(Game("py:python_games:Liar"))
+    most[0] = 3
+    for player in (0, 1):
+        with pytest.raises(InputError, match="the policy lacks an information set"):
+            BestResponse(tree.game, player, tree, tree.uniform()).step()
+
+
+def test_a_response_refuses_a_player_who_waits_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each action between two decisions takes some of the stack."""
+
+    class Waits(python_games.Kuhn):
+        max_length, state_bytes = 100_000, 4
+
+        def actor(self, state: np.ndarray) -> int:
+            done = int(state.view(np.uint32)[0])
+            return OVER if done > waits else int(done > 0)
+
+        def legal(self, state: np.ndarray) -> list[int]:
+            return [0]
+
+        def apply(self, state: np.ndarray, action: int) -> None:
+            state.view(np.uint32)[0] += 1
+
+        def returns(self, state: np.ndarray) -> tuple[int, int]:
+            return 1, -1
+
+        def observe(self, state: np.ndarray) -> np.ndarray:
+            return np.zeros(11, np.uint8)
+
+    monkeypatch.setattr(python_games, "Liar", Waits, raising=False)
+    game, waits = Game("py:python_games:Liar"), 2000
+    response = BestResponse(game, 0)
+    assert response.step() and response.best == 1
+    waits = 6000  # more than 8 MiB would be
+    with pytest.raises(InputError, match="more than 2,000 actions lie between two decisions"):
+        BestResponse(game, 0).step()
 
 
 @pytest.mark.parametrize(
