@@ -196,6 +196,13 @@ class Tree:
     # ---- Worlds ----
 
     @cached_property
+    def _world_sums(self) -> tuple[Vector, Vector]:
+        """Twice float64 [E]: what the walk through all worlds has added up so far, of which an
+        interrupt loses nothing."""
+        values, best = np.zeros((2, len(self.actions)))
+        return values, best
+
+    @cached_property
     def world_values(self) -> tuple[Vector, Vector]:
         """What actions are worth if all hidden things become known: of every information set, over
         its histories, weighted by the probability of chance's moves. float64 [E], the mean value of
@@ -204,7 +211,7 @@ class Tree:
 
         That is the limit of determinized search with all worlds, each searched to the end (PIMC;
         Blüml, Czech, Kersting 2023, equations 3 and 4)."""
-        values, best = np.zeros((2, len(self.actions)))
+        values, best = self._world_sums
         whole = ffi.new("int32_t *")
         while not whole[0]:
             wrong = lib.sk_tree_worlds(self._handle, STEP, writable(values), writable(best), whole)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import stratkit.engine.tree
 from running import run
 from solve.slow_tree import Node, grow, spelt_out
 from solve.small_games import tree_of
+from stratkit.engine import Game, Tree
 from stratkit.solve.determinized import DETERMINIZED
 from stratkit.solve.exploitability import evaluate
 
@@ -35,6 +37,20 @@ def test_on_a_board_of_stratego() -> None:
     rows = [line.split() for line in done.out.splitlines()[3:]]
     found = {row[0]: float(row[-1]) for row in rows}
     assert found == {"pimc": 0.333333, "pc-pimc": 0.354167}
+
+
+def test_an_interrupt_loses_no_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, checked = Tree(Game("leduc")), iter(range(9))
+
+    def check(game: Game) -> None:
+        if next(checked, None) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(stratkit.engine.tree, "STEP", 300)
+    monkeypatch.setattr(Game, "check", check)
+    with pytest.raises(KeyboardInterrupt):
+        tree.world_values  # noqa: B018 (it walks)
+    np.testing.assert_array_equal(tree.world_values, tree_of("leduc").world_values)
 
 
 @pytest.mark.parametrize("name", ["kuhn", "dark_hex:2", "liars_dice:1x2"])
