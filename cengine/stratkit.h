@@ -566,8 +566,9 @@ void sk_dip_map_arrays(const sk_dip_map *map, uint8_t *parent, uint8_t *kind, ui
 void sk_dip_start(const sk_dip_map *map, uint8_t *position);
 /* Why one of n positions is none; NULL if they all are. */
 const char *sk_dip_check(const sk_dip_map *map, int64_t n, const uint8_t *positions);
+enum { SK_DIP_ORDERS = 2 * 76 * 76 }; /* of a unit, at most */
 /* All legal orders in a province of each of n positions, one position's after the other's: counts
- * [n], each at most 1,024, of three bytes an order; returns their number. */
+ * [n], each at most SK_DIP_ORDERS, of three bytes an order; returns their number. */
 int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,
                      const uint8_t *provinces, uint8_t *orders, int32_t *counts);
 int32_t sk_dip_is_legal(const sk_dip_map *map, const uint8_t *position, int32_t province,

@@ -64,6 +64,8 @@ const char *sk_dip_check(const sk_dip_map *map, int64_t n, const uint8_t *positi
     return wrong;
 }
 
+_Static_assert((int)SK_DIP_ORDERS == DIP_MOST_ORDERS, "what callers have room for");
+
 int64_t sk_dip_legal(const sk_dip_map *map, int64_t n, const uint8_t *positions,
                      const uint8_t *provinces, uint8_t *orders, int32_t *counts)
 {

@@ -122,7 +122,7 @@ int dip_is_legal(const dip_map *map, const dip_position *position, int province,
 /* All legal orders there, the verbs in their order; returns their number. A support names
  * provinces.
  */
-enum { DIP_MOST_ORDERS = 1024 };
+enum { DIP_MOST_ORDERS = 2 * DIP_PROVINCES * DIP_PROVINCES };
 int dip_legal(const dip_map *map, const dip_position *position, int province, dip_order *orders);
 /* The locations where the dislodged unit of a province may retreat. */
 sk_bits dip_retreats(const dip_map *map, const dip_position *position, int province);

@@ -5,7 +5,7 @@
 
 #include "diplomacy.h"
 
-enum { MOST_LINE = 500, MOST_WORDS = 64 };
+enum { MOST_LINE = 500, MOST_WORDS = MOST_LINE / 2 };
 
 typedef struct {
     dip_map *map;

@@ -1,4 +1,5 @@
 /* Legal orders. */
+#include <assert.h>
 #include <string.h>
 
 #include "diplomacy.h"
@@ -96,10 +97,15 @@ typedef struct {
     int n;
 } list;
 
+/* Most has a fleet at sea: a hold, moves to locations, and with each other unit a support to hold,
+ * supports of moves and convoys to any province but two. */
+_Static_assert(1 + DIP_LOCATIONS + DIP_PROVINCES * (1 + 2 * (DIP_PROVINCES - 2)) <= DIP_MOST_ORDERS,
+               "all are listed");
+
 static void add(list *out, int verb, int whom, int whither)
 {
-    if (out->n < DIP_MOST_ORDERS)
-        out->orders[out->n++] = (dip_order){(uint8_t)verb, (uint8_t)whom, (uint8_t)whither};
+    assert(out->n < DIP_MOST_ORDERS);
+    out->orders[out->n++] = (dip_order){(uint8_t)verb, (uint8_t)whom, (uint8_t)whither};
 }
 
 static void add_each(list *out, int verb, int whom, sk_bits whither)

@@ -34,7 +34,7 @@ HOLD, MOVE, VIA, SUPPORT_HOLD, SUPPORT_MOVE, CONVOY, RETREAT, DISBAND, BUILD_ARM
 )
 OUTCOMES = ("carried out", "bounce", "no convoy", "cut", "void", "disrupted")
 CARRIED_OUT, BOUNCE, NO_CONVOY, CUT, VOID, DISRUPTED = range(len(OUTCOMES))
-MAX_ORDERS = 1024  # of one unit
+MAX_ORDERS = int(lib.SK_DIP_ORDERS)  # of one unit
 
 Phases = Annotated[int, Between(0, 10_000_000)]
 Years = Annotated[int, Between(1, 250)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import importlib.util
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,13 +14,18 @@ from diplomacy.slow_twin import random_board, twin
 from running import ROOT
 from stratkit.engine.diplomacy import (
     ADJUSTMENTS,
+    CONVOY,
     DISRUPTED,
     FALL_MOVES,
+    FLEET,
     HOLD,
     NONE,
     OUTCOMES,
     POWER,
+    SEA,
     SPRING_MOVES,
+    SUPPORT_MOVE,
+    UNIT,
     DiplomacyMap,
     IllegalOrder,
     map_text,
@@ -118,6 +124,31 @@ def test_fingerprint() -> None:
         "pure": 5704686455806683128,
         "tiny": 2629285954840785045,
     }
+
+
+def test_no_order_is_left_out_however_many_there_are() -> None:
+    """Of a board full of units, which make all chains of fleets: as one by one."""
+    map_ = board("standard")
+    position, sea = map_.start(), map_.kind == SEA
+    position["unit"][0, : map_.provinces] = np.where(sea, UNIT | FLEET, UNIT)
+    ocean, places = map_.number["MAO"], range(map_.provinces)
+    listed = {tuple(order) for order in map_.legal(position, ocean).tolist()}
+    helps = itertools.product((SUPPORT_MOVE, CONVOY), places, places)
+    allowed = {order for order in helps if map_.is_legal(position, ocean, order)}
+    assert {order for order in listed if order[0] in (SUPPORT_MOVE, CONVOY)} == allowed
+    assert len(listed) > 1024
+
+
+def test_a_power_has_all_its_units() -> None:
+    """Of a line of as many words as it has room for."""
+    names = [letter + digit for letter in "ABCD" for digit in "0123456789"]
+    lines = [f"inland {name} * army {' '.join(set(names) - {name})}" for name in names]
+    for power, homes in (("X", names[:30]), ("Y", names[30:])):
+        units = " ".join(f"A {name}" for name in homes)
+        lines.append(f"power {power} home {' '.join(homes)} units {units}")
+    map_ = DiplomacyMap("\n".join(["win 40", *lines]))
+    assert np.count_nonzero(map_.start()["unit"]) == map_.centres == 40
+    assert map_.army.sum() == 40 * 39
 
 
 @pytest.mark.parametrize("name", MAPS)
