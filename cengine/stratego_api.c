@@ -72,6 +72,8 @@ static int assign(const stratego *game, stratego_state *state, int whose, const 
 {
     int left[TYPES];
     sk_bits still, hidden = hidden_pieces(game, state, whose, &still);
+    if (whose == state->side && state->phase == MOVING)
+        return 0; /* the piece that was chosen moves as what it is */
     for (int type = 0; type < TYPES; type++)
         left[type] = hidden ? state->unrevealed[whose][type] : 0;
     for (int square = 0; square < game->squares; square++) {
@@ -89,7 +91,7 @@ static int assign(const stratego *game, stratego_state *state, int whose, const 
         if (type_moves(type))
             state->movers[whose] |= bit(square);
     }
-    if (whose == state->side && state->phase == SELECTING)
+    if (whose == state->side && hidden)
         state->legal = stratego_selectable(game, state);
     return 1;
 }

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from scale import scaled
-from stratkit.engine import Batch, Game, expand_planes, sample, worlds
+from stratkit.engine import Batch, Game, assign_types, expand_planes, sample, worlds
 from stratkit.engine.stratego import (
     BOMB,
     FLAG,
     MOVED,
+    NO_PIECE,
     PIECE,
     RED,
     REVEALED,
@@ -161,6 +162,23 @@ def test_the_true_state_stays() -> None:
     before = batch.save(0)
     worlds(batch, 0, 50, seed=1)
     assert batch.save(0) == before
+
+
+def test_own_pieces_may_be_others_until_one_is_chosen() -> None:
+    """Else a bomb could move, chosen as what it was before."""
+    batch = random_game(Game("mini"), 16)
+    at = cells(batch, 0)
+    own = np.flatnonzero(at & (PIECE | SIDE | REVEALED) == PIECE)
+    types = np.full((1, len(at)), NO_PIECE, np.uint8)
+    types[0, own] = np.roll(at[own] & TYPE, 1)
+    before = batch.observe()
+    assign_types(batch, types, own=True)
+    assert batch.observe().tobytes() != before.tobytes()
+    batch.apply(batch.legal().argmax(1).astype(np.int32))
+    before, types[0, own] = batch.observe(), at[own] & TYPE
+    with pytest.raises(ValueError, match="types are not those of hidden pieces, in row 0"):
+        assign_types(batch, types, own=True)
+    assert batch.observe().tobytes() == before.tobytes()
 
 
 def test_what_has_no_worlds_is_refused() -> None:
