@@ -215,7 +215,8 @@ def positions(game: Game, actions: Int32s, start: bytes) -> Iterator[bytes]:
     for index in range(0, len(actions) - 1, 2):
         yield saved()
         for at in (index, index + 1):
-            if lib.sk_batch_apply(batch.handle, action + at) >= 0:
+            # -1 would leave the game alone.
+            if actions[at] < 0 or lib.sk_batch_apply(batch.handle, action + at) >= 0:
                 raise IllegalAction(0, int(actions[at]), at)
     yield saved()
 

@@ -323,6 +323,8 @@ def test_positions_are_those_between_the_plies() -> None:
         arbiter.move(*move)
         seen.append(arbiter.position().to_bytes())
     assert list(positions(game, np.array(arbiter.actions, np.int32), seen[0])) == seen
+    with pytest.raises(IllegalAction, match="action -1 in episode 0, action number 0"):
+        list(positions(game, np.array([-1, -1], np.int32), seen[0]))
 
 
 def test_unknown_games_and_rules() -> None:
