@@ -101,7 +101,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # it has no
         nothing = np.zeros(self.game.shape, np.float32)
         self._last_seen = dict.fromkeys(self.agents, nothing)
         self._skip_agent_selection = None
+        self.agent_selection = self.agents[0]  # of a game that is over at once
         self._go_on()
+        self._accumulate_rewards()
 
     def _check_agent(self, agent: str) -> None:
         if agent not in self.possible_agents:

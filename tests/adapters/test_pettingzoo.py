@@ -6,6 +6,8 @@ import copy
 import functools
 import pickle
 import random
+import sys
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -177,3 +179,23 @@ def test_what_is_no_seed(seed: int) -> None:
         env.reset(seed=seed)
     env.reset()
     assert env.agents == env.possible_agents
+
+
+def test_a_game_that_is_over_when_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its agents are told at once."""
+
+    class Over:
+        players, actions, max_length, state_bytes, observation_bytes = 2, 1, 1, 1, 1
+        reset = legal = apply = observe = lambda self, *_: None
+        actor, returns = (lambda self, state: -2), (lambda self, state: (1, -1))
+
+    module = types.ModuleType("over_at_once")
+    vars(module)["Over"] = Over
+    monkeypatch.setitem(sys.modules, "over_at_once", module)
+    env = GameEnv("py:over_at_once:Over")
+    env.reset()
+    told = {}
+    for agent in env.agent_iter():
+        told[agent] = env.last(observe=False)[1:3]
+        env.step(None)
+    assert told == {"player_0": (1, True), "player_1": (-1, True)} and not env.agents
