@@ -1,6 +1,6 @@
 # make demo       learn, play and rate on the smallest game, in a few minutes
 # make test       the tests, but for the slow ones: some ten minutes on two cores
-# make test-slow  those that need 4 s of CPU or more: as long again
+# make test-slow  those that need 3 s of CPU or more: as long again
 # make quick      what is cheap of them, in a minute; ROOM=search for those of one room
 # make bench      how fast the engine is here
 # make bench-gpu  the same of networks, on a GPU

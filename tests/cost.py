@@ -18,10 +18,10 @@ import pytest
 
 FOLDER = pathlib.Path(__file__).parent
 DEAR = 0.08  # seconds of CPU, with those of children: the mean of a test's cases
-SLOW = 4.0  # of all its cases together
+SLOW = 3.0  # of all its cases together
 HEADS = {
     "dear": "# Tests of .08 s of CPU or more a case; `python tests/cost.py` writes this.",
-    "slow": "# Tests of 4 s of CPU or more in all; `python tests/cost.py` writes this.",
+    "slow": "# Tests of 3 s of CPU or more in all; `python tests/cost.py` writes this.",
 }
 
 

@@ -35,7 +35,9 @@ class LivePage(PageModel):
         # A page has something to show from the start, perhaps that it waits; `_seen`: the version
         # that some page has.
         self._version, self._seen = 1, 0
+        # What is written into `_state` is a draft until it is published: then pages get all of it.
         self._state: dict[str, Any] = {"match": match, "phase": self.begins, "ended": []}
+        self._published = _json(self._state)
         self._games: dict[int, str] = {}
         self._fetched: set[int] = set()
         self._waiting, self._last_poll = 0, 0.0  # pages that wait, and when one was answered last
@@ -69,6 +71,7 @@ class LivePage(PageModel):
     def _publish(self, **changes: Any) -> None:
         with self._changed:
             self._state |= changes
+            self._published = _json(self._state)
             self._version += 1
             self._changed.notify_all()
 
@@ -89,8 +92,8 @@ class LivePage(PageModel):
                 return None
             self._seen = self._version
             clocks = [clock and clock.shown() for clock in self.clocks]  # as they are now
-            state = {"version": self._version, "clocks": clocks, **self._state}
-            return json.dumps(state, separators=(",", ":"))
+            now = _json({"version": self._version, "clocks": clocks})
+            return f"{now[:-1]},{self._published[1:]}"
 
     def game(self, number: int) -> str | None:
         with self._changed:
@@ -100,3 +103,7 @@ class LivePage(PageModel):
 
     def say(self, version: int, word: str) -> bool:
         return False
+
+
+def _json(state: dict[str, Any]) -> str:
+    return json.dumps(state, separators=(",", ":"))

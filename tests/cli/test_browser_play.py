@@ -291,7 +291,6 @@ def test_on_a_phone_with_hints_and_a_reload(browser: Browser, tmp_path: pathlib.
         until(browser, "state.phase === 'left'")
         assert served.ended()[0] == 0
     assert len(records(games)) == 1 and browser.errors == []
-    browser.screen(1200, 900)
 
 
 def test_a_favourite_setup_is_offered(browser: Browser, tmp_path: pathlib.Path) -> None:
@@ -447,4 +446,3 @@ def test_moves_are_seen_taken_back_and_noted(browser: Browser, tmp_path: pathlib
             browser.click("resign")
         until(browser, "state.ended.length === 1")
     assert records(games)[0]["undone"] == 1 and browser.errors == []
-    browser.screen(1200, 900)

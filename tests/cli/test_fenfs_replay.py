@@ -356,7 +356,6 @@ def test_it_fits_and_can_be_read_on_every_screen(
     pieces = [behind for _, behind, tag, _ in found if tag == "text"]
     page_behind = [behind for _, behind, tag, _ in found if tag == "P"]
     assert pieces and all((behind < 0.05) == dark for behind in page_behind)
-    browser.screen(1200)
 
 
 def test_nicks_are_text_and_nothing_is_fetched(browser: Browser, page: pathlib.Path) -> None:

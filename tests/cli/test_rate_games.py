@@ -299,4 +299,3 @@ def test_tables_of_many_are_sorted_and_unfolded(browser: Browser, tmp_path: path
     assert len(browser.evaluate(opened)) == 2 and browser.errors == []
     assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert set(browser.sideways()) == {"stronger than"}  # as many columns as players
-    browser.screen(1200, 900)

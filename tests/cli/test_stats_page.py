@@ -111,4 +111,3 @@ def test_in_a_browser(browser: Browser, games: pathlib.Path, tmp_path: pathlib.P
     browser.sideways()
     assert browser.evaluate(seen) > 1.8 * folded  # opponents, and all but the largest groups
     assert browser.errors == [] and all(one.startswith("file:") for one in browser.requests)
-    browser.screen(1200, 900)

@@ -244,6 +244,19 @@ def test_nothing_hidden_is_sent_to_the_other_one_and_to_who_watches(side: int) -
     assert changed
 
 
+def test_a_version_is_one_state_whenever_it_is_asked_for() -> None:
+    """What the match writes before it publishes is sent with the next version only."""
+    browser = Browser(MATCH)
+    browser.finish("wait")
+    before = browser.state(0)
+    browser.tell("It is your turn.")
+    browser.meet("somebody else")
+    assert browser.state(0) == before
+    browser.finish("over")
+    after = json.loads(browser.state(0) or "")
+    assert after["match"]["against"] == "somebody else" and after["messages"]
+
+
 def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second page that answers while the first one's word is taken would answer the next
     question."""
