@@ -3,7 +3,9 @@ the page on which one learns from mistakes."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import io
 import json
 import pathlib
 import re
@@ -11,8 +13,9 @@ import signal
 import subprocess
 import sys
 import time
+import types
 import zipfile
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -29,6 +32,7 @@ from stratkit.humans.analysis.records import GameAnalyst, accuracy, position_rec
 from stratkit.humans.analysis.turns import Turns
 from stratkit.notation.gravon import parse_log
 from stratkit.notation.play import Played, play_out
+from stratkit.storage.streams import open_output
 
 GSN = LOGS / "barrage.2003.9.2.7.gsn"
 FIRST, LAST = 53, 62
@@ -226,6 +230,40 @@ def test_an_interruption_leaves_lines_and_a_page(tmp_path: pathlib.Path) -> None
     assert process.returncode == 130 and error == "analyse: interrupted\n"
     records = [json.loads(line) for line in lines]
     assert shown(page) == records[1:] and of("game", records) == []
+
+
+class Interrupted(io.StringIO):
+    """A stream at which Ctrl-C comes as soon as the third line is written."""
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if self.getvalue().count("\n") == 3:
+            raise KeyboardInterrupt
+        return written
+
+
+@pytest.mark.parametrize("when", ["it is made", "it is written"])
+def test_the_page_has_the_lines_that_are_written_whenever_a_signal_comes(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    lines = Interrupted() if when == "it is written" else io.StringIO()
+    made: list[str] = []
+
+    def opened(path: str, force: bool) -> contextlib.AbstractContextManager[IO[Any]]:
+        return contextlib.nullcontext(lines) if path == "-" else open_output(path, force)
+
+    def dumps(record: object, **how: Any) -> str:
+        if when == "it is made" and len(made) == 3:
+            raise KeyboardInterrupt
+        made.append(json.dumps(record, **how))
+        return made[-1]
+
+    monkeypatch.setattr("stratkit.humans.analysis.run.open_output", opened)
+    monkeypatch.setattr("stratkit.humans.analysis.run.json", types.SimpleNamespace(dumps=dumps))
+    with pytest.raises(KeyboardInterrupt):
+        here("analyse", *EASY, GSN, "--page", tmp_path / "part.html")
+    records = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert len(records) == 3 and shown(tmp_path / "part.html") == records[1:]
 
 
 # ---- the page ----

@@ -120,17 +120,20 @@ def _analyse(
         warn(f"{game.raw.name}: other rules than {analyst.analyst.name} learned by: {unlike}")
     found: list[Record] = []
     for record in analyst.records(game.log, game.raw.number or 1, options.plies):
+        line = _line(record)
         with error_context(STDOUT if options.output == "-" else options.output, only=OSError):
             if not found:
-                _write(out, analyst.header() | {"file": game.raw.file})
+                out.write(_line(analyst.header() | {"file": game.raw.file}))
                 pages.append(shown(game, found, analyst.analyst.name))
-            found.append(record)
-            _write(out, record)
+            try:
+                out.write(line)
+            finally:  # with a signal, perhaps: the page has the lines that are written
+                found.append(record)
+            out.flush()
         tell(record["kind"] == "ply")
     if not any(record["kind"] == "ply" for record in found):
         warn(f"{game.raw.name}: no ply is judged: the game has {game.log.plies}")
 
 
-def _write(out: IO[Any], record: Record) -> None:
-    out.write(json.dumps(record, separators=(",", ":")) + "\n")
-    out.flush()
+def _line(record: Record) -> str:
+    return json.dumps(record, separators=(",", ":")) + "\n"
