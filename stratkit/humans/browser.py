@@ -29,7 +29,7 @@ WORDS = re.compile(
     r"|another|mirror|swap( [A-K]\d{1,2}){2}|([A-K]\d{1,2}){2}|\?|resign|undo|save|draw|decline",
     re.A,
 )
-MAX_ORDERS = 2000  # characters of a line of orders, of which the person is told what is wrong
+MAX_ORDERS = 1000  # characters of a line of orders, of which the person is told what is wrong
 REMATCH, LEAVE = "rematch", "leave"  # said to a match that is over
 GONE_S = 60.0  # seconds without a request after which nobody will say either
 

@@ -40,6 +40,9 @@ class Board {
         svg.replaceChildren(...this.squares, this.labels, this.arrow);
     }
 
+    // Alt and an arrow go back to another page, and so on.
+    static isForBrowser = event => event.altKey || event.ctrlKey || event.metaKey;
+
     static shape(kind, attributes, text = "") {
         const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
         for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

@@ -189,17 +189,13 @@ class Figures:
             for side, nick in enumerate(log.players):
                 outcome = "drawn" if log.winner is None else ("lost", "won")[log.winner == side]
                 self.players.setdefault(nick, Counter())[outcome] += 1
-            for side in selection.sides(log) if log.setups else ():
-                self._add_score(log, side)
-        sides = ((log, side) for log in logs if log.setups for side in selection.sides(log))
-        self.add_setups([_setup_of(log, side) for log, side in sides])
-
-    def _add_score(self, log: Log, side: int) -> None:
-        """Adds a game to the score of the setup of one side, if it is regular."""
-        setup, variant = _setup_of(log, side)
-        if self.scores is not None and variant is not None:
-            outcome = DRAWN if log.winner is None else WON if log.winner == side else LOST
-            self.scores.setdefault(variant.name, Scores(variant)).add(setup, outcome)
+        sides = [(log, side) for log in logs if log.setups for side in selection.sides(log)]
+        setups = [_setup_of(log, side) for log, side in sides]
+        self.add_setups(setups)
+        for (log, side), (setup, variant) in zip(sides, setups, strict=True):
+            ended = DRAWN if log.winner is None else WON if log.winner == side else LOST
+            if self.scores is not None and variant is not None:  # it is regular
+                self.scores.setdefault(variant.name, Scores(variant)).add(setup, ended)
 
     def add_attacks(self, players: Sequence[str], counts: Sequence[Counter[str]]) -> None:
         """Adds what each of the players did in a game."""

@@ -83,9 +83,10 @@ def _chosen(
 
 def _tell_if_many(pool: Pool, how: RatingOptions, say: Say) -> None:
     """Says that intervals will take long: nothing is printed before all are there."""
-    groups = linked(pool, [anchor.player for anchor in how.anchors])
-    most = max(map(len, groups))
-    if how.k is None and most > MANY:
+    if how.k is not None:  # there are no intervals
+        return
+    most = max(map(len, linked(pool, [anchor.player for anchor in how.anchors])))
+    if most > MANY:
         what = f"{most} players are compared with each other: their intervals take minutes or hours"
         say(f"rate: {what}; --least-games leaves out those of few games")
 

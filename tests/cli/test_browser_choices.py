@@ -94,7 +94,7 @@ def test_orders_are_typed_chosen_and_sent(
         assert browser.evaluate(sends) == "send, 1 without an order"
         browser.evaluate("say('A MAR H')")
         until(browser, f"asked() && {sends} === 'send'")
-        assert served.say(browser.evaluate("state.version"), "A" * 2001) == 409
+        assert served.say(browser.evaluate("state.version"), "A" * 1001) == 409
         browser.click("send-orders")
         until(browser, "asked() && scene().phase === 'F1901M'")
         assert "FRANCE: A PAR - BUR" in browser.evaluate("at('past').textContent")

@@ -132,6 +132,7 @@ def test_an_anchor_with_a_rating(games: pathlib.Path) -> None:
         (["--method", "elo", "--table", "superiority"], "--method elo does not know who is likely"),
         (["--method", "elo", "--k", "nan"], "--k must be a number above 0, at most 1000: 'nan'"),
         (["--confidence", "nan"], "--confidence must be a number above 0, at most .99: 'nan'"),
+        (["--confidence", ".991"], "--confidence must be a number above 0, at most .99: '.991'"),
         (["--intervals", "anchors"], "--intervals anchors needs an --anchor"),
         (["--k", "2"], "--k belongs to --method elo"),
         (["--json", "--csv"], "--json prints everything: --csv, --table and --versus do not go"),
